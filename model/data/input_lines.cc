@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
@@ -48,6 +49,17 @@ absl::Status ForEachLine(
     if (reason.empty()) continue;
     SEMRANK_RETURN_IF_ERROR(bad_lines.Add(path, reader->line_number(), reason));
   }
+}
+
+absl::Status ForEachText(
+    const std::string& path, BadLines& bad_lines,
+    const std::function<void(const std::string& normalized)>& use) {
+  std::string normalized;
+  return ForEachLine(path, bad_lines, [&](std::string_view line) {
+    const absl::Status status = NormalizeText(line, normalized);
+    if (status.ok()) use(normalized);
+    return std::string(status.message());
+  });
 }
 
 }  // namespace semrank

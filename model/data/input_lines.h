@@ -16,6 +16,9 @@ namespace semrank {
 // object serves all files of a run; it is not thread-safe.
 class BadLines {
  public:
+  // The default of --max_bad_lines of the programs that read collections.
+  static constexpr std::int64_t kDefaultMax = 100;
+
   // `max_bad_lines`: how many may be skipped in all files together; 0 = none.
   explicit BadLines(std::int64_t max_bad_lines)
       : max_bad_lines_(max_bad_lines) {}
@@ -38,6 +41,11 @@ class BadLines {
 absl::Status ForEachLine(
     const std::string& path, BadLines& bad_lines,
     const std::function<std::string(std::string_view line)>& use);
+
+// Calls use(normalised text) for each line; lines that are not UTF-8 are bad.
+absl::Status ForEachText(
+    const std::string& path, BadLines& bad_lines,
+    const std::function<void(const std::string& normalized)>& use);
 
 }  // namespace semrank
 

@@ -9,8 +9,7 @@
 namespace semrank {
 namespace {
 
-// Few enough to read: the point is to look at single queries, which a mean
-// hides.
+// Few enough to read. Users look at single queries here, which a mean hides.
 constexpr std::size_t kMovedQueriesShown = 20;
 constexpr std::string_view kRankingLossName = "ranking_loss";
 
@@ -106,8 +105,8 @@ Matrix CompareAll(std::span<const Evaluation> evaluations, Metric metric) {
       p.push_back(paired.t_test_p);
     }
   }
-  // Over the pairs below the diagonal: each is one test, whichever way round it
-  // is shown.
+  // The correction is over the pairs below the diagonal, as each pair is one
+  // test.
   const std::vector<double> corrected = HolmCorrection(p);
   auto next = corrected.begin();
   for (std::size_t i = 0; i < size; ++i) {

@@ -1,6 +1,4 @@
-// What semrank-eval prints of comparisons, as text and as JSON.
-//
-//   Threads  thread-safe free functions.
+// Prints comparisons of rankers, as text and as JSON.
 #ifndef SEMRANK_MODEL_EVAL_COMPARISON_OUTPUT_H_
 #define SEMRANK_MODEL_EVAL_COMPARISON_OUTPUT_H_
 
@@ -15,13 +13,13 @@
 
 namespace semrank {
 
-// Documents of each ranking that are shown of a query that moved; the runs of
-// the evaluations must have as many.
+// The number of documents of each ranking that are shown for a query that
+// moved. The runs of the evaluations must have as many.
 inline constexpr std::size_t kTopDocumentsShown = 3;
 
-// A line for each metric, queries by the grades of their first documents, then
-// the twenty queries that moved most, with the first documents of both
-// rankings.
+// A line for each metric, then the number of queries by the grades of their
+// first documents, then the queries that moved most, with the first documents
+// of both rankings.
 std::string FormatComparison(const Evaluation& evaluation,
                              const Evaluation& baseline,
                              const Collection& collection);
@@ -41,8 +39,8 @@ nlohmann::ordered_json MovedQueriesToJson(const Evaluation& evaluation,
                                           const Evaluation& baseline,
                                           const Collection& collection);
 
-// One row an evaluation:
-// {"other ranker": {"ndcg@1": {"delta": x, "p_holm": x}, ...}, ...}
+// One object for each evaluation: {"other ranker": {"ndcg@1": {"delta": x,
+// "p_holm": x}, ...}, ...}
 std::vector<nlohmann::ordered_json> MatrixToJson(
     std::span<const Evaluation> evaluations);
 

@@ -63,14 +63,14 @@ void RemarkOnCollection(const Collection& collection,
   }
 }
 
-// All that is printed.
+// All results that are printed.
 struct Results {
   const EvaluateCommandOptions& options;
   const Collection& collection;
   std::vector<Slice> slices = {};
   // One for each of options.rankers, then that of the baseline.
   std::vector<Evaluation> evaluations = {};
-  // The tuned values of each, or nothing.
+  // The tuned values of each, or nullopt.
   std::vector<std::optional<TuningResult>> tuned = {};
 
   const Evaluation* baseline() const {
@@ -96,7 +96,7 @@ class RankerEvaluator {
       if (IsTunable(name, flag)) flags.push_back(flag);
     }
     results.tuned.emplace_back();
-    // Before tuning, which changes smoothing and not what was learned.
+    // Learning comes before tuning, which changes only the smoothing.
     SEMRANK_RETURN_IF_ERROR(LearnIfNeeded(name));
     if (flags.empty()) {
       SEMRANK_ASSIGN_OR_RETURN(Evaluation evaluation,
@@ -111,8 +111,8 @@ class RankerEvaluator {
       results.evaluations.push_back(std::move(tuned.evaluation));
       results.tuned.back() = std::move(tuned);
     }
-    // As it was given: the ranker of any model calls itself "model", but two of
-    // them may be compared.
+    // Names the ranker as the user did: every model's ranker has the name
+    // "model", but two of them may be compared.
     results.evaluations.back().ranker = name;
     return absl::OkStatus();
   }
@@ -290,7 +290,8 @@ absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
     out << FormatCollection(collection, options.evaluate) << "\n"
         << table.Head() << std::flush;
   }
-  // One ranker at a time: the index or the vectors of each may fill the memory.
+  // Evaluates one ranker at a time: the index or the vectors of each may fill
+  // the memory.
   RankerEvaluator evaluator(options, collection, bad_lines);
   for (const std::string& name : names) {
     SEMRANK_RETURN_IF_ERROR(evaluator.Evaluate(name, results));
@@ -299,8 +300,8 @@ absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
     if (const auto& tuned = results.tuned.back()) out << FormatTuned(*tuned);
     out << std::flush;
   }
-  // Before the rest of the output: a reader that closes the pipe must not cost
-  // the files.
+  // Files are written before the rest of the output: if the reader closes the
+  // pipe, they are complete.
   SEMRANK_RETURN_IF_ERROR(WriteFiles(results));
   if (json) {
     PrintJson(results, out);

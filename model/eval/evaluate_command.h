@@ -10,8 +10,9 @@
 
 namespace semrank {
 
-// `options` are resolved. Prints a ranker's row of the table to `out` when it
-// is done, comparisons, slices and JSON at the end, remarks to standard error.
+// `options` have passed Resolve. Prints a ranker's rows of the table to `out`
+// when they are known, comparisons, slices and JSON at the end, and remarks to
+// standard error.
 absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
                                 std::ostream& out);
 

@@ -52,7 +52,7 @@ absl::Status ResolveRankers(EvaluateCommandOptions& options) {
                      "must be one of bm25, letter_tfidf, word_tfidf");
   }
   if (rankers.empty()) return FlagError("ranker", given, "names no ranker");
-  // Added to itself, a ranker keeps its order.
+  // Adding a ranker to itself keeps its order.
   if (rankers == std::vector<std::string>{hybrid}) {
     return FlagError("hybrid", hybrid, "--ranker is the same");
   }
@@ -111,7 +111,7 @@ absl::Status CheckTakesOneRanker(std::string_view flag, const std::string& file,
 }  // namespace
 
 std::optional<std::string_view> RunFile(std::string_view ranker) {
-  // "run:" alone is left to CheckRankerName, whose error lists the rankers.
+  // CheckRankerName refuses "run:" alone with an error that lists the rankers.
   if (!ranker.starts_with(kRunPrefix) || ranker == kRunPrefix) {
     return std::nullopt;
   }
@@ -192,9 +192,11 @@ void AddEvaluateOptions(CommandLine& command_line,
   command_line.Add("mrf_ordered", &ranker.mrf.ordered,
                    "mrf: weight of two query words side by side.",
                    {.min = 0, .max = 1});
-  command_line.Add("mrf_unordered", &ranker.mrf.unordered,
-                   "mrf: weight of two query words within eight words.",
-                   {.min = 0, .max = 1});
+  command_line.Add(
+      "mrf_unordered", &ranker.mrf.unordered,
+      absl::StrFormat("mrf: weight of two query words within %d words.",
+                      DependenceOptions::kWindow),
+      {.min = 0, .max = 1});
   command_line.Add("qe_documents", &ranker.qe.num_documents,
                    "qe: documents that are added to the query.",
                    {.min = 1, .max = 1000});
@@ -269,8 +271,8 @@ absl::Status Resolve(EvaluateCommandOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       CheckTakesOneRanker("per_query", options.per_query, options));
   SEMRANK_RETURN_IF_ERROR(CheckFigure(options));
-  // Ranked documents are kept only where something shows them: the run file,
-  // the figure, or the queries that moved most.
+  // Ranked documents are kept only if something shows them: the run file, the
+  // figure, or the queries that moved most.
   if (!options.svg_out.empty()) options.evaluate.run_depth = 1;
   if (!options.run_out.empty()) options.evaluate.run_depth = options.run_depth;
   // A comparison shows the first documents of the queries that moved most.

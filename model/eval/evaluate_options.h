@@ -1,8 +1,7 @@
-// The flags of semrank-eval: their fields, and what is checked of them before
+// The flags of semrank-eval: their fields, and the checks that are made before
 // any file is read.
 //
-//   Threads  thread-safe free functions.
-//   Errors   InvalidArgument, naming the flag and its value.
+//   Errors   InvalidArgument that names the flag and its value.
 #ifndef SEMRANK_MODEL_EVAL_EVALUATE_OPTIONS_H_
 #define SEMRANK_MODEL_EVAL_EVALUATE_OPTIONS_H_
 
@@ -24,12 +23,13 @@ enum class OutputFormat { kTable, kJson };
 class CommandLine;
 
 struct EvaluateCommandOptions {
-  // Evaluated and printed in this order: a name for CreateRanker, or run:FILE.
+  // The rankers, evaluated and printed in this order: a name for CreateRanker,
+  // or run:FILE.
   std::vector<std::string> rankers = {"model"};
-  // With which each of `rankers` is compared; empty = none.
+  // The ranker that each of `rankers` is compared with; empty = none.
   std::string baseline;
-  // Of TunableFlags(): chosen by cross-validation for each ranker that they
-  // change.
+  // Flags of TunableFlags() whose values cross-validation chooses for each
+  // ranker that they change.
   std::vector<std::string> tune;
   // Ranker that is added to each other one of `rankers`; empty = none.
   std::string hybrid;
@@ -49,14 +49,14 @@ struct EvaluateCommandOptions {
   std::string svg_out;
   OutputFormat output = OutputFormat::kTable;
   int num_threads = 0;  // 0 = one for each processor
-  std::int64_t max_bad_lines = 100;
+  std::int64_t max_bad_lines = BadLines::kDefaultMax;
 };
 
 void AddEvaluateOptions(CommandLine& command_line,
                         EvaluateCommandOptions& options);
 
-// Adds `hybrid` to `rankers` and replaces 0 by what it stands for, then checks
-// names and what is needed: FlagError.
+// Adds `hybrid` to `rankers`, replaces num_threads 0 and checks names and
+// required flags. Returns FlagError.
 absl::Status Resolve(EvaluateCommandOptions& options);
 
 // The file of a ranker run:FILE; nullopt for other rankers.

@@ -1,9 +1,8 @@
-// What semrank-eval prints and writes of an evaluation.
+// Prints and writes the results of an evaluation.
 //
 //   Table     for people: means to four places, standard errors below them.
 //   JSON      for programs: numbers in full precision.
 //   TREC run  the rankings themselves, for trec_eval and similar tools.
-//   Threads   thread-safe free functions.
 #ifndef SEMRANK_MODEL_EVAL_EVALUATION_OUTPUT_H_
 #define SEMRANK_MODEL_EVAL_EVALUATION_OUTPUT_H_
 
@@ -16,12 +15,12 @@
 
 namespace semrank {
 
-// A line on what was evaluated.
+// A line that describes what was evaluated.
 std::string FormatCollection(const Collection& collection,
                              const EvaluateOptions& options);
 
-// Rows below each other, with their columns in line: rankers have the width of
-// the longest name.
+// Formats rows with aligned columns: the first is as wide as the longest name
+// of a ranker.
 class ResultTable {
  public:
   explicit ResultTable(std::span<const std::string> rankers);
@@ -40,7 +39,7 @@ class ResultTable {
 //  "tied_queries": x}
 nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation);
 
-// "candidates", "gain" and "ties", added to `json`.
+// Adds "candidates", "gain" and "ties" to `json`.
 void AddOptions(const EvaluateOptions& options, nlohmann::ordered_json& json);
 
 // A line a query and metric: query id, metric, value and, if there is one, the
@@ -53,7 +52,8 @@ std::string FormatPerQuery(const Evaluation& evaluation,
 //
 //   query_id Q0 doc_id rank score ranker
 //
-// Tied documents have equal scores, in trec_eval's order: id falling.
+// Tied documents have equal scores and are in trec_eval's order, by descending
+// id.
 std::string FormatTrecRun(const Evaluation& evaluation,
                           const Collection& collection);
 

@@ -88,7 +88,8 @@ void PrintUnits(const InspectCommandOptions& options,
       return vectors[word * dim + unit];
     };
     std::iota(order.begin(), order.end(), std::size_t{0});
-    // Of equal ones the more frequent word, which comes first in the list.
+    // If activations are equal, the more frequent word, which is earlier in the
+    // list, comes first.
     std::partial_sort(order.begin(), order.begin() + shown, order.end(),
                       [&](std::size_t a, std::size_t b) {
                         return std::pair(-activation(a), a) <
@@ -118,7 +119,7 @@ absl::StatusOr<const ClsmTower*> TowerOf(std::string_view flag,
   return FlagError(flag, value, "the model has no max pooling: it is no CLSM");
 }
 
-// One text through the convolution and the pooling of its tower.
+// The max-pooling units of one text and the words that won them.
 struct PooledText {
   std::vector<std::string> words;
   std::vector<PooledUnit> units;
@@ -247,13 +248,9 @@ absl::Status PrintCorrelated(const InspectCommandOptions& options,
   }
   WordCorrelations correlations(words);
   BadLines bad_lines(options.max_bad_lines);
-  std::string normalized;
-  SEMRANK_RETURN_IF_ERROR(
-      ForEachLine(options.words, bad_lines, [&](std::string_view line) {
-        const absl::Status status = NormalizeText(line, normalized);
-        if (status.ok()) correlations.AddText(normalized);
-        return std::string(status.message());
-      }));
+  SEMRANK_RETURN_IF_ERROR(ForEachText(
+      options.words, bad_lines,
+      [&](const std::string& text) { correlations.AddText(text); }));
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (correlations.NumTexts(words[i]) == 0) {
       return FlagError("correlated", options.correlated[i],

@@ -13,7 +13,7 @@ namespace {
 
 struct Axis {
   std::string_view flag;
-  // Of those that it changes; "+" stands for any pair.
+  // The rankers that the flag changes; "+" means any pair.
   std::vector<std::string_view> rankers;
   std::vector<double> values;
   void (*set)(RankerOptions& options, double value);
@@ -161,7 +161,7 @@ absl::StatusOr<TuningResult> Tune(const std::vector<std::string>& flags,
     if (halves.empty()) halves = HalvesOf(evaluation, collection);
     const std::array<double, 3> scores = ScoresOf(evaluation, halves);
     for (std::size_t i = 0; i < best.size(); ++i) {
-      // Of equal ones the first is kept.
+      // If scores are equal, the first setting is kept.
       if (scores[i] <= best[i].score) continue;
       best[i] = {scores[i], setting.name, evaluation};
     }

@@ -1,7 +1,7 @@
-// Parameters of a ranker by two-fold cross-validation, as the papers choose
-// theirs (DSSM 4.1, CLSM 5.1): each half of the queries is measured with the
-// values whose NDCG@10 is best on the other half. So the result says what
-// tuning is worth on queries that had no part in it.
+// Chooses parameters of a ranker by two-fold cross-validation, as the papers do
+// (DSSM 4.1, CLSM 5.1): each half of the queries is measured with the values
+// whose NDCG@10 is best on the other half. So the result shows the effect of
+// tuning on queries that had no part in it.
 #ifndef SEMRANK_MODEL_EVAL_TUNING_H_
 #define SEMRANK_MODEL_EVAL_TUNING_H_
 

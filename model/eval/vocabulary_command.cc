@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -10,15 +9,14 @@
 #include "model/cli/exit_code.h"
 #include "model/data/input_lines.h"
 #include "model/text/ngram_vocabulary.h"
-#include "model/text/normalizer.h"
 #include "model/text/vocabulary_builder.h"
 
 namespace semrank {
 namespace {
 
 double CollisionPercent(const CollisionStatistics& statistics) {
-  // Of the words, as in section 3.2 of the DSSM paper: 22 of 500,000 are
-  // 0.0044 per cent.
+  // The percentage of the words, as in section 3.2 of the DSSM paper: 22 of
+  // 500,000 are 0.0044 per cent.
   return 100.0 * static_cast<double>(statistics.num_collisions) /
          static_cast<double>(statistics.num_words);
 }
@@ -46,13 +44,9 @@ std::string FormatJsonLine(int ngram_length,
 absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
                                                    BadLines& bad_lines) {
   VocabularyBuilder builder;
-  std::string normalized;
   SEMRANK_RETURN_IF_ERROR(
-      ForEachLine(path, bad_lines, [&](std::string_view line) {
-        const absl::Status status = NormalizeText(line, normalized);
-        if (status.ok()) builder.AddText(normalized);
-        return std::string(status.message());
-      }));
+      ForEachText(path, bad_lines,
+                  [&](const std::string& text) { builder.AddText(text); }));
   if (builder.num_distinct_words() == 0) {
     return absl::FailedPreconditionError(absl::StrFormat("%s: no words", path));
   }

@@ -45,16 +45,13 @@ absl::StatusOr<std::vector<WordContext>> FindWordContexts(
   std::vector<float> reference;
   TowerInput input;
   TowerScratch scratch;
-  std::string normalized;
   std::vector<std::string_view> words;
-  const auto add_text = [&](std::string_view line) {
-    const absl::Status status = NormalizeText(line, normalized);
-    if (!status.ok()) return std::string(status.message());
+  const auto add_text = [&](const std::string& normalized) {
     words.clear();
     ForEachWord(normalized, [&](std::string_view text_word) {
       words.push_back(text_word);
     });
-    if (std::ranges::find(words, word) == words.end()) return std::string();
+    if (std::ranges::find(words, word) == words.end()) return;
     input.Clear();
     tower.AppendText(featurizer, normalized, input);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -66,9 +63,8 @@ absl::StatusOr<std::vector<WordContext>> FindWordContexts(
       if (reference.empty()) reference = activations;
       contexts.push_back({window, Cosine(reference, activations)});
     }
-    return std::string();
   };
-  SEMRANK_RETURN_IF_ERROR(ForEachLine(path, bad_lines, add_text));
+  SEMRANK_RETURN_IF_ERROR(ForEachText(path, bad_lines, add_text));
   // The reference stays first, whatever the rounding of its cosine of 1.
   if (!contexts.empty()) {
     std::stable_sort(contexts.begin() + 1, contexts.end(),

@@ -26,7 +26,7 @@ struct WordContext {
 // and compares the convolution vectors h_t (CLSM eq. 2) of them with that of
 // the first. The first window is followed by the others in descending order of
 // cosine; equal ones keep the order of the file. Empty if no line has the word.
-// Fails as ForEachLine.
+// Fails as ForEachText.
 absl::StatusOr<std::vector<WordContext>> FindWordContexts(
     const std::string& path, std::string_view word, const ClsmTower& tower,
     const Featurizer& featurizer, BadLines& bad_lines);

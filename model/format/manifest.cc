@@ -17,16 +17,16 @@ constexpr char kVersionMember[] = "format_version";
 constexpr std::string_view kFiles[] = {kConfigFile, kNgramsFile, kWordsFile,
                                        kBigramsFile, kWeightsFile};
 
-// Null unless the member is a whole number that is not negative: the parser
-// stores -1, 1.0 and 1e3 as other types than std::uint64_t.
+// Returns null unless the member is a whole number that is not negative: the
+// parser stores -1, 1.0 and 1e3 as other types than std::uint64_t.
 const std::uint64_t* UnsignedMember(const json& object, const char* name) {
   const auto member = object.find(name);
   return member == object.end() ? nullptr
                                 : member->get_ptr<const std::uint64_t*>();
 }
 
-// Lower case only, as FormatManifest writes it: checksums are compared as
-// texts.
+// Accepts lower case only, as FormatManifest writes it: checksums are compared
+// as texts.
 bool IsSha256(std::string_view text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -39,8 +39,8 @@ absl::StatusOr<int> ParseVersion(const json& manifest) {
     return absl::InvalidArgumentError(
         "format_version is not a whole number from 1 on");
   }
-  // Not a damaged file, but this release is too old: ListVersions counts such a
-  // version as complete.
+  // The file is not damaged, but this release is too old. ListVersions counts
+  // such a version as complete.
   if (*version > kFormatVersion) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "format_version is %d; this release reads versions up to %d", *version,
@@ -51,7 +51,8 @@ absl::StatusOr<int> ParseVersion(const json& manifest) {
 
 absl::StatusOr<FileFacts> ParseFacts(const std::string& name,
                                      const json& value) {
-  // Fixed names only, so that a manifest cannot point outside its folder.
+  // Only fixed names are allowed, so that a manifest cannot point outside its
+  // folder.
   if (std::find(std::begin(kFiles), std::end(kFiles), name) ==
       std::end(kFiles)) {
     return absl::InvalidArgumentError(
@@ -107,8 +108,8 @@ absl::StatusOr<FileFacts> DescribeContent(std::string_view content) {
 }
 
 absl::Status CheckContent(std::string_view content, const FileFacts& facts) {
-  // The size first: it costs nothing and gives the clearer message for a
-  // truncated file.
+  // The size is checked first: it costs nothing and gives the clearer message
+  // for a truncated file.
   if (content.size() != facts.bytes) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d bytes, where %s says %d", content.size(),

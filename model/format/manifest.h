@@ -1,7 +1,5 @@
 // MANIFEST.json: which files a version consists of, with their sizes and
 // checksums (FORMAT.md).
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_MANIFEST_H_
 #define SEMRANK_MODEL_FORMAT_MANIFEST_H_
 
@@ -38,8 +36,8 @@ struct Manifest {
   std::map<std::string, FileFacts> files;  // by name, without the manifest
 };
 
-// InvalidArgument: malformed, or a file name that this format does not have.
-// FailedPrecondition: a newer format.
+// InvalidArgument for malformed text or a file name that this format does not
+// have; FailedPrecondition for a newer format.
 absl::StatusOr<Manifest> ParseManifest(std::string_view json);
 std::string FormatManifest(const Manifest& manifest);
 

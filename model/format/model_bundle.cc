@@ -17,8 +17,8 @@
 namespace semrank {
 namespace {
 
-// All checks of a reader, but on what is in memory: a wrong bundle writes
-// nothing.
+// Makes all checks of a reader on the bundle in memory, so that a wrong bundle
+// writes nothing.
 absl::StatusOr<TensorMap> CheckBundle(const ModelBundle& bundle) {
   if (bundle.featurizer == nullptr) {
     return absl::InvalidArgumentError("the bundle has no featurizer");
@@ -76,7 +76,7 @@ absl::Status WriteManifest(const std::string& folder,
                            const v1::ModelConfig& config) {
   Manifest manifest = {.format_version = FormatVersionOf(config), .files = {}};
   for (const std::string& name : ExpectedFiles(config)) {
-    // From the written file, not from memory: the checksum covers the write.
+    // The checksum is that of the written file, so that it covers the write.
     SEMRANK_ASSIGN_OR_RETURN(const auto file,
                              LoadedFile::Read(PathIn(folder, name)));
     SEMRANK_ASSIGN_OR_RETURN(manifest.files[name],
@@ -134,8 +134,8 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     }
     version = versions.back();
   } else {
-    // Otherwise the error would be about a missing manifest, as if the version
-    // were incomplete.
+    // Without this check the error would be about a missing manifest, as if the
+    // version were incomplete.
     SEMRANK_RETURN_IF_ERROR(CheckVersionExists(model_dir, version));
   }
   return ReadVersion(VersionPath(model_dir, version),
@@ -154,8 +154,8 @@ absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
   SEMRANK_RETURN_IF_ERROR(WriteWeights(staged.path(), bundle.config, tensors));
   // The manifest comes last: without it a folder is no version.
   SEMRANK_RETURN_IF_ERROR(WriteManifest(staged.path(), bundle.config));
-  // Finds bytes that a faulty disk changed, and our own bugs, before a server
-  // loads them.
+  // Reading the version again finds bytes that a faulty disk changed, and our
+  // own bugs, before a server loads them.
   SEMRANK_RETURN_IF_ERROR(ReadVersion(staged.path(), {}).status());
   return staged.Publish();
 }

@@ -3,12 +3,11 @@
 //
 //   Publish  writes <version>.tmp-<pid>, syncs it, then renames it: a version
 //            is either complete or absent.
-//   Errors   NotFound: no such folder, or no complete version in it.
-//            DataLoss: corrupt; the message names the file and the reason.
-//            FailedPrecondition: written by a newer format than this reader's.
-//            Unimplemented: a tower that this release cannot compute.
-//   Threads  thread-safe free functions. Concurrent writers of one model_dir
-//            get different versions.
+//   Errors   NotFound if there is no such folder or no complete version in it.
+//            DataLoss for a corrupt file; the message names the file and the
+//            reason. FailedPrecondition for a newer format than this reader's.
+//            The code is Unimplemented for a tower that this release cannot
+//            compute.
 #ifndef SEMRANK_MODEL_FORMAT_MODEL_BUNDLE_H_
 #define SEMRANK_MODEL_FORMAT_MODEL_BUNDLE_H_
 
@@ -26,9 +25,10 @@
 
 namespace semrank {
 
-// Complete versions in `model_dir` (those whose MANIFEST.json can be parsed,
-// also if it is of a newer format), rising. Other folders are ignored. Reads
-// one small file per version; the other files are not opened.
+// Returns the complete versions in `model_dir` in ascending order: those whose
+// MANIFEST.json can be parsed, also if it is of a newer format. Other folders
+// are ignored. Reads one small file per version; the other files are not
+// opened.
 absl::StatusOr<std::vector<std::int64_t>> ListVersions(
     const std::string& model_dir);
 
@@ -44,15 +44,16 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
 struct ModelBundle {
   v1::ModelConfig config;
   const Featurizer* featurizer = nullptr;
-  // Named as in FORMAT.md: query.0.weight, query.0.bias, ..., document.0...
+  // Tensors by their names in FORMAT.md: query.0.weight, query.0.bias, ...,
+  // document.0...
   std::vector<TensorView> tensors;
 };
 
-// Publishes as the next version (highest existing + 1, at first 1) and returns
-// its number. InvalidArgument when the parts of the bundle contradict each
-// other or FORMAT.md; otherwise errors of the file system. The files are read
-// back, as by LoadModel, before the rename. After an error there is no new
-// version.
+// Publishes the bundle as the next version (highest existing + 1, at first 1)
+// and returns its number. Concurrent writers of one model_dir get different
+// versions. InvalidArgument if the parts of the bundle contradict each other or
+// FORMAT.md; otherwise errors of the file system. The files are read back, as
+// by LoadModel, before the rename. After an error there is no new version.
 absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
                                           const ModelBundle& bundle);
 

@@ -20,7 +20,7 @@ namespace {
 // pairs (SSI 2.2.1).
 std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
-  // Bigrams are words here: SSI only needs to know which ones are equal.
+  // Bigrams count as words: SSI only compares them for equality.
   const std::int64_t num_words = NumFeatures(config.features());
   const std::int64_t num_rows = NumSsiRows(ssi, num_words);
   std::vector<ExpectedTensor> tensors = {{kIdfTensor, {num_words}}};
@@ -69,8 +69,8 @@ absl::Status CheckSpellings(const nlohmann::json& value) {
 }  // namespace
 
 absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
-  // Checked first, because Protobuf's parser accepts repeated members and
-  // invalid UTF-8.
+  // This check comes first, because Protobuf's parser accepts repeated members
+  // and invalid UTF-8.
   SEMRANK_ASSIGN_OR_RETURN(const nlohmann::json parsed, ParseStrictJson(json));
   SEMRANK_RETURN_IF_ERROR(CheckSpellings(parsed));
   google::protobuf::util::JsonParseOptions options;
@@ -101,8 +101,8 @@ absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
       std::string(status.message().data(), status.message().size())));
 }
 
-// The lowest version that can describe the model, so that older releases read
-// what they can.
+// The lowest version that can describe the model, so that older releases can
+// read it if they can compute it.
 int FormatVersionOf(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
   if (ssi.variant() == v1::SSI_VARIANT_FULL_NO_IDENTITY || PairsSameRank(ssi) ||

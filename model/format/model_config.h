@@ -1,7 +1,5 @@
-// config.json, and what a configuration says about the other files
-// (FORMAT.md).
-//
-//   Threads  thread-safe free functions.
+// Reads and checks config.json, and derives from it what the other files must
+// have (FORMAT.md).
 #ifndef SEMRANK_MODEL_FORMAT_MODEL_CONFIG_H_
 #define SEMRANK_MODEL_FORMAT_MODEL_CONFIG_H_
 
@@ -33,14 +31,15 @@ inline constexpr int kMaxFrequentWords = 1 << 24;
 absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json);
 absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config);
 
-// Every rule of FORMAT.md's table. InvalidArgument names the field, its value
-// and what is allowed. FailedPrecondition: made for a newer release.
-// Unimplemented: a tower, weighting or score that this release cannot compute.
+// Checks every rule of FORMAT.md's table. InvalidArgument names the field, its
+// value and what is allowed. FailedPrecondition for a model of a newer release,
+// Unimplemented for a tower, weighting or score that this release cannot
+// compute.
 absl::Status CheckModelConfig(const v1::ModelConfig& config);
 
-// The rest takes configurations that CheckModelConfig has passed.
+// The functions below take configurations that CheckModelConfig has accepted.
 
-// What a kind of features consists of. Its number is a sum of 1, 2 and 4.
+// The features of a kind, whose number is a sum of 1, 2 and 4.
 bool HasLetters(v1::FeatureKind kind);
 bool HasWords(v1::FeatureKind kind);
 bool HasBigrams(v1::FeatureKind kind);
@@ -51,9 +50,9 @@ bool ListsBigrams(const v1::ModelConfig& config);
 // All files of a version but the manifest, sorted.
 std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config);
 
-// What format_version has to be: 3 with a form of SSI that version 2 does not
-// have, else 2 with a lexical part or bigrams, else 1, so that older readers
-// keep reading models that they can compute.
+// The format_version of a configuration: 3 with a form of SSI that version 2
+// does not have, else 2 with a lexical part or bigrams, else 1, so that older
+// readers keep reading models that they can compute.
 int FormatVersionOf(const v1::ModelConfig& config);
 
 // The tensor of a lexical part.
@@ -67,7 +66,7 @@ inline constexpr char kPairWeightsTensor[] = "pair_weights";
 inline constexpr char kCorrelatedTensor[] = "correlated_words";
 inline constexpr char kMixingTensor[] = "mixing";
 
-// Whether the variant has U and V; false where words alone are scored.
+// Whether the variant has U and V; false if it scores words alone.
 bool HasSsiVectors(v1::SsiVariant variant);
 // Whether W has I, or a diagonal in its place, so that any word can match
 // itself; a W that is stored whole has the words of its dictionary alone.

@@ -16,7 +16,7 @@
 namespace semrank {
 namespace {
 
-// How every message of this file reads: field, value, rule.
+// The form of every message of this file: field, value, rule.
 absl::Status WrongField(std::string_view field, const absl::AlphaNum& value,
                         std::string_view rule) {
   return absl::InvalidArgumentError(
@@ -30,7 +30,7 @@ absl::Status CheckFieldRange(std::string_view field, std::uint32_t value,
                     absl::StrFormat("it must be from %d to %d", low, high));
 }
 
-// Version numbers that count up from 1.
+// Checks a version number, which begins at 1.
 absl::Status CheckVersion(std::string_view field, std::uint32_t version,
                           int known) {
   if (version > static_cast<std::uint32_t>(known)) {
@@ -150,8 +150,7 @@ absl::Status CheckFeatures(const v1::FeatureSpec& features, bool is_ssi) {
       int{features.weighting()}));
 }
 
-// So the inputs of a convolution, and three vocabularies, can be counted in an
-// int.
+// An int can thus count the inputs of a convolution, and three vocabularies.
 static_assert(2 * std::int64_t{kMaxVocabularySize} * kMaxClsmWindow <=
               std::numeric_limits<int>::max());
 
@@ -205,7 +204,7 @@ absl::Status CheckSsiShape(const v1::ModelConfig& config) {
   return absl::OkStatus();
 }
 
-// Which words have rows in U and V.
+// Checks which words have rows in U and V.
 absl::Status CheckSsiRows(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
   const bool has_vectors = HasSsiVectors(ssi.variant());
@@ -238,7 +237,7 @@ absl::Status CheckSsiRows(const v1::ModelConfig& config) {
       correlated ? std::min<std::uint32_t>(last_word, kMaxFrequentWords) : 0);
 }
 
-// How the correlated words of two texts meet.
+// Checks how the correlated words of two texts meet.
 absl::Status CheckSsiParts(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
   const bool correlated = ssi.correlated_top_k() > 0;
@@ -274,7 +273,7 @@ absl::Status CheckSsiMatrix(const v1::ModelConfig& config) {
       NumFeatures(config.features()), 1, kMaxMatrixWords);
 }
 
-// Rules for SSI alone; the features were checked before.
+// Checks the rules for SSI alone; the features are already checked.
 absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
   if (!config.has_ssi()) {
     return WrongField("ssi", "absent", "TOWER_KIND_SSI has it");
@@ -306,7 +305,8 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
         "lexical is there, but TOWER_KIND_SSI has words of its own");
   }
   const v1::LexicalSpec& lexical = config.lexical();
-  // Written so that NaN fails too. 1 would leave the towers without effect.
+  // The condition is true for NaN too. A weight of 1 would leave the towers
+  // without effect.
   if (!(lexical.weight() >= 0 && lexical.weight() < 1)) {
     return WrongField("lexical.weight", lexical.weight(),
                       "it must be from 0 to below 1");

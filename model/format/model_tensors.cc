@@ -25,7 +25,7 @@ std::string FormatShape(const std::vector<std::int64_t>& shape) {
 
 bool AllFinite(const TensorView& tensor) {
   // Zero times a value is zero unless the value is infinite or NaN, which stays
-  // in the sum. One pass without a branch.
+  // in the sum. So one pass without a branch suffices.
   float sum = 0;
   for (const float value : tensor.values()) sum += value * 0.0f;
   return sum == 0;
@@ -60,7 +60,7 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
   std::vector<LayerView> layers;
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     const std::string layer = absl::StrFormat("%s.%d", prefix, i);
-    // at() finds every name: CheckTensors has been here before.
+    // at() finds every name, as CheckTensors has accepted the tensors.
     layers.push_back({.in = static_cast<int>(widths[i]),
                       .out = static_cast<int>(widths[i + 1]),
                       .weight = tensors.at(layer + ".weight").data,
@@ -143,7 +143,7 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeSsiTower(
   return std::shared_ptr<const Tower>(std::move(tower));
 }
 
-// Null for the variant that has none.
+// Returns null for a variant that has none.
 absl::StatusOr<std::shared_ptr<const SparseScorer>> MakeSparseScorer(
     const v1::ModelConfig& config, const TensorMap& tensors,
     std::shared_ptr<const void> storage) {
@@ -181,7 +181,7 @@ absl::Status CheckSsiValues(const v1::ModelConfig& config,
   return absl::OkStatus();
 }
 
-// Null for a model without it.
+// Returns null for a model without a lexical part.
 absl::StatusOr<std::shared_ptr<const LexicalPart>> MakeLexicalPart(
     const v1::ModelConfig& config, const TensorMap& tensors,
     std::shared_ptr<const void> storage) {
@@ -224,8 +224,8 @@ absl::Status CheckTensors(const v1::ModelConfig& config,
   for (const ExpectedTensor& tensor : expected) {
     SEMRANK_RETURN_IF_ERROR(CheckTensor(tensor, tensors));
   }
-  // Every expected name was found, so equal numbers mean that no other is
-  // there.
+  // Every expected name was found, so equal numbers mean that there is no
+  // other.
   if (tensors.size() == expected.size()) {
     if (config.tower() == v1::TOWER_KIND_SSI) {
       return CheckSsiValues(config, tensors);

@@ -1,7 +1,5 @@
 // The tensors of a model: checked against its configuration, and made into
 // towers (FORMAT.md, "weights.safetensors").
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_MODEL_TENSORS_H_
 #define SEMRANK_MODEL_FORMAT_MODEL_TENSORS_H_
 
@@ -26,9 +24,8 @@ using TensorMap = std::map<std::string, TensorView>;
 absl::Status CheckTensors(const v1::ModelConfig& config,
                           const TensorMap& tensors);
 
-// The model of tensors that have the names and shapes which CheckTensors
-// asks for. They are used in place; `storage`, which may be null, keeps them
-// alive.
+// Makes a model of tensors that CheckTensors has accepted. They are used in
+// place; `storage`, which may be null, keeps them alive.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeModel(
     ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     const TensorMap& tensors, std::shared_ptr<const void> storage);

@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<std::int64_t>> WholeNumbers(const json& tensor,
       "has no %s of at most %d whole numbers", member, kMaxTensorDimensions));
 }
 
-// Fills shape and place of one tensor; its bytes lie inside `data_bytes`.
+// Sets shape and place of one tensor; its bytes lie inside `data_bytes`.
 absl::Status ParseTensor(const json& tensor, std::uint64_t data_bytes,
                          TensorView& view, Extent& extent) {
   // Unknown members are errors: another reader might give them a meaning.
@@ -198,8 +198,8 @@ absl::StatusOr<std::map<std::string, TensorView>> Parse(
       return absl::InvalidArgumentError(absl::StrFormat(
           "tensor \"%s\" %s", name, std::string(status.message())));
     }
-    // CheckNoGaps follows, so this holds whenever the file is good; but the
-    // pointer must not be formed before.
+    // CheckNoGaps follows, so this is true for every valid file; but the
+    // pointer must not be formed before the check.
     if (extent.begin % sizeof(float) != 0) {
       return absl::InvalidArgumentError(
           absl::StrFormat("tensor \"%s\" is not aligned", name));
@@ -213,7 +213,7 @@ absl::StatusOr<std::map<std::string, TensorView>> Parse(
   return tensors;
 }
 
-// `parsed`, or why not: the file is damaged.
+// Returns `parsed`, with an error as DataLoss that names the file.
 template <typename T>
 absl::StatusOr<T> OrDataLoss(std::string_view path, absl::StatusOr<T> parsed) {
   if (parsed.ok()) return parsed;
@@ -227,7 +227,7 @@ constexpr std::size_t kDataAlignment = 64;
 // Length and header, padded so that the data is aligned.
 absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
                                          const SafetensorsMetadata& metadata) {
-  // Ordered: the header lists tensors in the order of their data.
+  // An ordered object lists tensors in the order of their data.
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header[kMetadataMember] = metadata;
   std::uint64_t end = 0;

@@ -1,7 +1,5 @@
 // Reads and writes weights in the public safetensors format (FORMAT.md). Only
 // little-endian float32 ("F32") is supported.
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 #define SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 
@@ -31,10 +29,10 @@ struct TensorView {
   std::string_view bytes() const;  // of the values, as in a file
 };
 
-// The tensors of a file's content, by name; they point into `content`, which
-// must be aligned to 4 bytes and outlive them. Values may be NaN or infinite.
-// DataLoss with `path` and the reason for anything malformed; nothing is
-// allocated from a length that was not checked.
+// Returns the tensors of a file's content by name. They point into `content`,
+// which must be aligned to 4 bytes and outlive them. Values may be NaN or
+// infinite. DataLoss with `path` and the reason for anything malformed; nothing
+// is allocated from a length that was not checked.
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
     std::string_view content, std::string_view path);
 

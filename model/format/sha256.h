@@ -1,6 +1,4 @@
-// SHA-256 (FIPS 180-4) as files and manifests state it.
-//
-//   Threads  thread-safe free functions.
+// SHA-256 (FIPS 180-4) in the form that manifests have.
 #ifndef SEMRANK_MODEL_FORMAT_SHA256_H_
 #define SEMRANK_MODEL_FORMAT_SHA256_H_
 

@@ -69,14 +69,14 @@ absl::StatusOr<json> ParseStrictJson(std::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrFormat("not valid JSON from byte %d on", nul));
   }
-  // Two passes. json::parse alone would keep the last of repeated members
-  // without a word, and nest as deep as the text says, which functions that
-  // walk the values would follow by recursion.
+  // The first pass only checks. json::parse alone would silently keep the last
+  // of repeated members, and would accept any depth, which functions that walk
+  // the values follow by recursion.
   Checker checker;
   if (!json::sax_parse(text, &checker)) {
     return absl::InvalidArgumentError(checker.problem());
   }
-  // Cannot fail: the same parser has accepted the text.
+  // This cannot fail, as the same parser has accepted the text.
   return json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
 }
 

@@ -1,7 +1,5 @@
 // JSON from files that may be corrupt or malicious: strict, without exceptions,
 // and with memory bounded by a small multiple of the text.
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_STRICT_JSON_H_
 #define SEMRANK_MODEL_FORMAT_STRICT_JSON_H_
 
@@ -12,12 +10,12 @@
 
 namespace semrank {
 
-// Objects and arrays inside one another that ParseStrictJson takes.
+// The deepest nesting of objects and arrays that ParseStrictJson accepts.
 inline constexpr int kMaxJsonDepth = 8;
 
-// The value of a text that is valid JSON in valid UTF-8, repeats no member of
-// an object and nests no deeper than kMaxJsonDepth; else InvalidArgument with
-// the reason.
+// Parses a text that is valid JSON in valid UTF-8, repeats no member of an
+// object and nests no deeper than kMaxJsonDepth; otherwise returns
+// InvalidArgument with the reason.
 absl::StatusOr<nlohmann::json> ParseStrictJson(std::string_view text);
 
 }  // namespace semrank

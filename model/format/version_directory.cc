@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names that other writers or crashed ones may have taken.
+// The number of names to try, which other writers or crashed ones may have
+// used.
 constexpr int kMaxTries = 1000;
 
 absl::StatusOr<std::int64_t> NextVersion(const std::string& model_dir) {
@@ -41,8 +42,8 @@ std::string TemporaryPath(const std::string& model_dir, std::int64_t version,
   return path;
 }
 
-// 0 or an errno; EEXIST when `to` exists, also as an empty folder, which plain
-// rename(2) would replace.
+// Returns 0 or an errno: EEXIST if `to` exists, even as an empty folder, which
+// plain rename(2) would replace.
 int RenameWithoutReplacing(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
                 RENAME_NOREPLACE) == 0) {
@@ -79,7 +80,8 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const auto version = ParseVersionName(entry->path().filename().string());
     std::error_code not_a_folder;
-    // A file, or an entry that is being deleted, is no version and no error.
+    // A file, or an entry that is being deleted, is neither a version nor an
+    // error.
     if (version && entry->is_directory(not_a_folder)) {
       versions.push_back(*version);
     }

@@ -2,7 +2,7 @@
 // (FORMAT.md, "Publishing").
 //
 //   Threads  the free functions are thread-safe; a StagedVersion is not.
-//   Errors   those of the file system, with the path.
+//   Errors   errors of the file system, with the path.
 #ifndef SEMRANK_MODEL_FORMAT_VERSION_DIRECTORY_H_
 #define SEMRANK_MODEL_FORMAT_VERSION_DIRECTORY_H_
 
@@ -23,8 +23,8 @@ inline constexpr std::int64_t kMaxVersion = 999'999'999'999'999'999;
 // zero, 1 to kMaxVersion. nullopt for any other name.
 std::optional<std::int64_t> ParseVersionName(std::string_view name);
 
-// Numbers of all version folders, complete or not, rising. NotFound if
-// `model_dir` does not exist.
+// Returns the numbers of all version folders, complete or not, in ascending
+// order. NotFound if `model_dir` does not exist.
 absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
     const std::string& model_dir);
 

@@ -45,7 +45,7 @@ class VersionFiles {
   // the version.
   const std::string& identity() const { return identity_; }
   std::string Path(std::string_view name) const;
-  // From the manifest; empty for a file that it does not list.
+  // The checksum in the manifest; empty for a file that it does not list.
   std::string ListedSha256(const std::string& name) const;
 
   int format_version() const { return manifest_.format_version; }
@@ -77,7 +77,7 @@ absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
   files.folder_ = folder;
   const std::string path = files.Path(kManifestFile);
   absl::StatusOr<std::string> content = ReadFile(path, kMaxManifestBytes);
-  // Too large for a manifest: corrupt, and not the caller's limit.
+  // A file too large for a manifest is corrupt; the limit is not the caller's.
   if (absl::IsResourceExhausted(content.status())) {
     return absl::DataLossError(content.status().message());
   }
@@ -90,7 +90,7 @@ absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
 
 absl::Status VersionFiles::CheckNames(
     const std::vector<std::string>& expected) const {
-  // Equal numbers and every expected name: the sets are the same.
+  // With equal numbers and every expected name the sets are the same.
   bool equal = manifest_.files.size() == expected.size();
   for (const std::string& name : expected) {
     equal = equal && manifest_.files.contains(name);
@@ -110,7 +110,7 @@ absl::StatusOr<std::shared_ptr<const LoadedFile>> VersionFiles::Read(
     return absl::DataLossError(
         absl::StrFormat("%s does not list %s", Path(kManifestFile), name));
   }
-  // Before the file is read and hashed.
+  // The size is checked before the file is read and hashed.
   if (facts->second.bytes > max_bytes) {
     return absl::DataLossError(
         absl::StrFormat("%s: %d bytes; at most %d are possible", path,
@@ -193,8 +193,8 @@ absl::StatusOr<std::optional<WordVocabulary>> ReadBigrams(
                 WordVocabulary::FromBigramList(std::move(lines)));
 }
 
-// Upper bound of the weights file: a header and the expected tensors. Checked
-// before the file is read.
+// The largest size of the weights file: a header and the expected tensors. It
+// is checked before the file is read.
 std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
   std::uint64_t bytes = kMaxSafetensorsHeaderBytes + sizeof(std::uint64_t);
   for (const ExpectedTensor& tensor : ExpectedTensors(config)) {
@@ -216,7 +216,8 @@ absl::StatusOr<TensorMap> ReadTensors(const std::string& path,
   return tensors;
 }
 
-// Of the identity: vectors of two precisions are never mixed.
+// The precision is part of the identity, so that vectors of two precisions are
+// never mixed.
 std::string_view PrecisionSuffix(VectorPrecision precision) {
   switch (precision) {
     case VectorPrecision::kFloat32:
@@ -242,11 +243,12 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
   version.identity = files.identity();
   version.identity += PrecisionSuffix(version.vector_precision);
   version.weights_sha256 = files.ListedSha256(kWeightsFile);
-  // The configuration first: it determines which other files there must be, and
-  // their largest sizes.
+  // The configuration comes first: it determines which other files there must
+  // be, and their largest sizes.
   SEMRANK_ASSIGN_OR_RETURN(v1::ModelConfig config, ReadConfig(files));
   SEMRANK_RETURN_IF_ERROR(files.CheckNames(ExpectedFiles(config)));
-  // The largest file first: a corrupt one is found before anything is built.
+  // The largest file comes first, so that a corrupt one is found before
+  // anything is built.
   SEMRANK_ASSIGN_OR_RETURN(const auto weights,
                            files.Read(kWeightsFile, MaxWeightBytes(config)));
   SEMRANK_ASSIGN_OR_RETURN(auto words, ReadWords(files, config));

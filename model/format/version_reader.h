@@ -1,6 +1,5 @@
 // Reads one version folder, published or still being written.
 //
-//   Threads  thread-safe free functions.
 //   Errors   NotFound: the folder has no manifest. DataLoss: a file is missing,
 //            malformed, or of the wrong size or checksum. FailedPrecondition: a
 //            newer format.
@@ -16,12 +15,12 @@
 
 namespace semrank {
 
-// Ok when the folder's manifest can be read and parsed. The other files are not
-// opened.
+// Ok if the folder's manifest can be read and parsed. Does not open the other
+// files.
 absl::Status CheckManifestOf(const std::string& folder);
 
-// The model in `folder`, fully verified. Sets the identity of `version`.
-// Unimplemented: a tower that this release cannot compute.
+// Reads and verifies the model in `folder`. Sets the identity of `version`.
+// Returns Unimplemented for a tower that this release cannot compute.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
     const std::string& folder, ModelVersion version);
 

@@ -1,7 +1,5 @@
 // ngrams.txt, words.txt and bigrams.txt: one entry a line, the line number is
 // the index (FORMAT.md).
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_VOCABULARY_FILE_H_
 #define SEMRANK_MODEL_FORMAT_VOCABULARY_FILE_H_
 

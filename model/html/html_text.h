@@ -12,7 +12,7 @@ namespace semrank {
 // script.
 std::string EscapeHtml(std::string_view text);
 
-// The same for text that keeps its line ends.
+// As HtmlText, but keeps line ends.
 std::string EscapeLines(const std::string& text);
 
 }  // namespace semrank

@@ -11,7 +11,7 @@
 namespace semrank {
 namespace {
 
-// The drawing's own units; the page scales it.
+// The units of the drawing, which the page scales.
 constexpr double kWidth = 640, kHeight = 300;
 constexpr double kLeft = 64, kRight = 16, kTop = 40, kBottom = 48;
 
@@ -28,7 +28,7 @@ struct Axis {
   }
 };
 
-// Colours of a file of its own; pages have theirs.
+// The colours of a chart that is a file; pages have their own.
 constexpr std::string_view kFileStyle = R"(<style>
 svg { background: #fff; } text { fill: #1f2328; font: 12px sans-serif; }
 .tick { fill: #59636e; } .axis { stroke: #59636e; }
@@ -56,11 +56,11 @@ bool IsFinite(const ChartPoint& point) {
   return std::isfinite(point.x) && std::isfinite(point.y);
 }
 
-// Wide enough for `range`, ends on ticks.
+// An axis that has room for `range` and ends on ticks.
 Axis MakeAxis(Range range, double begin, double end) {
   if (range.low > range.high) range = {0, 1};
   if (range.low == range.high) {
-    // One value, or equal ones: an axis of no length would divide by 0.
+    // With one value, or equal ones, an axis of no length would divide by 0.
     const double margin = range.low == 0 ? 1 : std::abs(range.low) * 0.1;
     range = {range.low - margin, range.high + margin};
   }
@@ -72,7 +72,7 @@ Axis MakeAxis(Range range, double begin, double end) {
           .end = end};
 }
 
-// From value to value: whole numbers, no room lost beside them.
+// The axis of whole numbers reaches from the first value to the last.
 Axis MakeWholeAxis(Range range, double margin) {
   if (range.low > range.high) range = {0, 1};
   if (range.low == range.high && margin == 0) margin = 0.5;
@@ -120,8 +120,8 @@ void AppendFrame(const Chart& chart, const Axes& axes, std::string& svg) {
   const double bottom = axes.y.begin;
   const int num_ticks =
       static_cast<int>(std::lround((axes.y.high - axes.y.low) / axes.y.step));
-  // Counted in whole numbers: adding up steps would lose the last tick to
-  // rounding.
+  // Ticks are counted in whole numbers, as adding up steps would lose the last
+  // tick to rounding.
   for (int i = 0; i <= num_ticks; ++i) {
     const double value = axes.y.low + i * axes.y.step;
     AppendLine("grid", axes.x.begin, axes.y.At(value), axes.x.end,

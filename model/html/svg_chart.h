@@ -1,9 +1,9 @@
-// Charts as SVG elements to be put into an HTML page: axes, labels, a legend,
-// and the value of every point or bar as text that shows under the pointer and
-// is read out by screen readers. No script. Colours come from the page's style
-// sheet: classes "series-0", "series-1", ..., "axis", "grid", "mark".
+// Charts as SVG elements for HTML pages: axes, labels, a legend, and the value
+// of every point or bar as text that appears under the pointer and that screen
+// readers read. They need no script. Colours come from the page's style sheet:
+// classes "series-0", "series-1", ..., "axis", "grid", "mark".
 //
-//   Errors   none; points that are not finite numbers are left out.
+//   Errors   none; points that are not finite numbers are omitted.
 #ifndef SEMRANK_MODEL_HTML_SVG_CHART_H_
 #define SEMRANK_MODEL_HTML_SVG_CHART_H_
 
@@ -44,7 +44,7 @@ std::string LineChart(const Chart& chart);
 // Bars beside each other at whole x; the y axis begins at 0.
 std::string BarChart(const Chart& chart);
 
-// A chart as a file of its own, with the colours that a page would give it.
+// A chart as a complete SVG file, with the colours that a page would give it.
 std::string SvgFile(std::string_view chart);
 
 // Distance of an axis's ticks, 1, 2 or 5 times a power of ten, so that `range`

@@ -92,8 +92,8 @@ void QueryMeasurer::MeasureJudged(std::span<const float> scores,
 void QueryMeasurer::Measure(std::span<const float> scores,
                             QueryEvaluation& evaluation) {
   std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
-  // Judged documents that the collection does not have: they belong to the
-  // ideal ranking, and no ranking finds them.
+  // Judged documents that the collection does not have belong to the ideal
+  // ranking, and no ranking finds them.
   std::vector<int> missing = QueryOf(evaluation).missing_grades;
   for (const GradedPosition& document : relevant_) {
     if (IsRanked(scores[document.position])) continue;
@@ -102,8 +102,8 @@ void QueryMeasurer::Measure(std::span<const float> scores,
   evaluation.has_ties = TiesMatter(ranked);
   if (options_->ties == Ties::kTrec) BreakTies(ranked);
   evaluation.metrics = ComputeMetrics(ranked, missing, options_->gain);
-  // Documents that are not ranked are no candidates, but for the relevant ones,
-  // which count as ranked below all.
+  // Documents that are not ranked are not candidates. Relevant ones still
+  // count, as ranked below all others.
   const std::size_t num_not_ranked = relevant_.size() - ranked.size();
   evaluation.tuples = CountRankingTuples(ranked, missing.size(),
                                          scores.size() - num_not_ranked);
@@ -114,7 +114,7 @@ void QueryMeasurer::Measure(std::span<const float> scores,
   });
 }
 
-// What one worker keeps between its blocks of queries.
+// The memory that one worker reuses for its blocks of queries.
 struct Worker {
   QueryMeasurer measurer;
   std::vector<float> scores;

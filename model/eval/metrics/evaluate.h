@@ -1,10 +1,10 @@
 // Ranks the documents of every judged query and measures the result.
 //
-//   Ranking  score falling, then id falling, as trec_eval does it.
+//   Ranking  by descending score, then by descending id, as trec_eval does it.
 //   Ties     by default each metric is the mean over all orders of the
 //            documents of equal score, which says nothing of the ranker.
-//   Queries  those without a document of positive grade are excluded: every
-//            ranking of them would score the same.
+//   Queries  a query without a document of positive grade is excluded: every
+//            ranking of it would score the same.
 //   Results  independent of the number of threads.
 #ifndef SEMRANK_MODEL_EVAL_METRICS_EVALUATE_H_
 #define SEMRANK_MODEL_EVAL_METRICS_EVALUATE_H_
@@ -64,21 +64,22 @@ struct Evaluation {
   std::optional<MeanAndError> mean_ranking_loss() const;
   // The share of queries with ties that could change a metric.
   double tied_share() const;
-  // That of some of the queries: indices into the collection's, rising.
+  // The evaluation of some of the queries, given by ascending indices into the
+  // collection's.
   Evaluation OfQueries(std::span<const std::uint32_t> wanted) const;
 };
 
-// Sets the summary, from the queries.
+// Computes the summary from the queries.
 void Summarize(Evaluation& evaluation);
 
-// `ranker` must have been made for the collection's documents. Cancelled after
-// Ctrl-C (see interrupt.h).
+// `ranker` must have been made for the collection's documents. Returns
+// Cancelled after Ctrl-C (see interrupt.h).
 absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
                                           const Collection& collection,
                                           const EvaluateOptions& options,
                                           ThreadPool& pool);
 
-// Measures a ranking that was made before. What it does not list is not found.
+// Measures an existing ranking. Documents that it does not list are not found.
 Evaluation EvaluateRun(const TrecRun& run, const Collection& collection,
                        const EvaluateOptions& options);
 

@@ -114,8 +114,8 @@ double ReciprocalRank(const std::vector<TieGroup>& groups) {
 double RelevantInFirst(const std::vector<TieGroup>& groups, double k) {
   double sum = 0;
   for (const TieGroup& group : groups) {
-    // As many of the first k ranks as the group has; each relevant document is
-    // on one of them with probability places / size.
+    // The group has `places` of the first k ranks; each relevant document is on
+    // one of them with probability places / size.
     const double places = std::clamp(k - group.above, 0.0, group.size);
     sum += group.num_relevant * places / group.size;
   }
@@ -127,7 +127,7 @@ double RelevantInFirst(const std::vector<TieGroup>& groups, double k) {
 // searches (65,536 scores, 30 relevant documents: 20 times faster).
 template <typename Compare>
 std::int64_t CountScores(std::span<const float> scores, Compare counts) {
-  // 32 bits, as wide as a float: the loop then needs no widening. Collections
+  // 32 bits are as wide as a float, so the loop needs no widening. Collections
   // are limited to 2^30 documents.
   std::int32_t count = 0;
   for (const float score : scores) count += counts(score) ? 1 : 0;
@@ -223,7 +223,8 @@ RankingTuples CountRankingTuples(std::span<const RankedGrade> relevant,
   RankingTuples tuples = {
       .wrong = missing * num_others,
       .total = (missing + static_cast<double>(relevant.size())) * num_others};
-  // Of the documents above and tied, those that are not relevant themselves.
+  // Counts the documents above and half of the tied ones, without those that
+  // are relevant.
   for (const TieGroup& group : GroupByScore(relevant, Gain::kLinear)) {
     tuples.wrong +=
         group.num_relevant * (group.above - group.found_above +
@@ -238,8 +239,8 @@ MeanAndError MeanOf(std::span<const double> values) {
   const double mean =
       std::accumulate(values.begin(), values.end(), 0.0) / count;
   if (values.size() == 1) return {.mean = mean};
-  // A second pass, not the sum of squares: that would cancel for nearly equal
-  // values.
+  // A second pass is needed: the sum of squares minus the square of the sum
+  // would cancel for nearly equal values.
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return {.mean = mean,

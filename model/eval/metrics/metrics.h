@@ -12,7 +12,6 @@
 //            negative grades have no gain.
 //   Ties     each metric is its mean over all orders of the documents of equal
 //            score, in closed form (McSherry and Najork, ECIR 2008).
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_EVAL_METRICS_METRICS_H_
 #define SEMRANK_MODEL_EVAL_METRICS_METRICS_H_
 
@@ -40,10 +39,10 @@ nlohmann::ordered_json MetricsJson(const MetricValues& values);
 
 enum class Gain { kExponential, kLinear };
 
-// The score of a document that a ranking leaves out: it is not found, as if it
-// were not in the collection.
+// The score of a document that a ranking does not list: it is not found, as if
+// it were not in the collection.
 inline constexpr float kNotRanked = -std::numeric_limits<float>::infinity();
-// False for NaN too: a model that diverged finds nothing.
+// False for NaN too, so that a model that diverged finds nothing.
 inline bool IsRanked(float score) { return score > kNotRanked; }
 
 // A relevant document (grade >= 1) and the ranks that it shares with the other
@@ -62,9 +61,9 @@ struct GradedPosition {
 };
 
 // Ranks of the relevant documents among all scores, in order of rank, then of
-// position; those that are not ranked are left out. Positions are distinct and
-// below scores.size(). Cost: three passes over the scores for each relevant
-// document; nothing is sorted.
+// position, without those that are not ranked. Positions are distinct and below
+// scores.size(). Cost: three passes over the scores for each relevant document;
+// nothing is sorted.
 std::vector<RankedGrade> RankRelevant(std::span<const float> scores,
                                       std::span<const GradedPosition> relevant);
 

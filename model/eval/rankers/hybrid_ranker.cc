@@ -22,7 +22,7 @@ std::string HybridRanker::name() const {
 float HybridRanker::FactorOf(std::span<const float> second_scores) const {
   float best = 0;
   for (const float score : second_scores) best = std::max(best, score);
-  // Without a match there is no scale, and nothing to add.
+  // Without a match there is no scale and nothing to add.
   return best > 0 ? weight_ / best : 0;
 }
 
@@ -48,7 +48,7 @@ void HybridRanker::ScoreSome(std::string_view query,
                              std::span<float> scores) const {
   std::vector<float> second(num_documents());
   first_->ScoreSome(query, documents, scores);
-  // All documents, not only the candidates: `best` must not depend on them.
+  // Scores all documents, as `best` must not depend on the candidates.
   second_->ScoreAll(std::span(&query, 1), second.data());
   const float factor = FactorOf(second);
   for (std::size_t i = 0; i < documents.size(); ++i) {

@@ -4,9 +4,9 @@
 //   score = first + weight * second / best
 //
 // where `best` is the second ranker's highest score for the query over all
-// documents: BM25 has no fixed range, a cosine has, and one weight must suit
-// short and long queries. When the second ranker finds nothing, the first
-// decides.
+// documents. The scores of BM25 have no fixed range, those of a cosine have,
+// and one weight must suit short and long queries. If the second ranker finds
+// nothing, the score is the first ranker's.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_HYBRID_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_HYBRID_RANKER_H_
 
@@ -28,8 +28,8 @@ class HybridRanker : public Ranker {
   std::size_t num_documents() const override { return first_->num_documents(); }
   void ScoreAll(std::span<const std::string_view> queries,
                 float* scores) const override;
-  // `best` is still that over all documents: a document's score does not
-  // depend on the other candidates.
+  // `best` is still the highest score over all documents, so that a document's
+  // score does not depend on the other candidates.
   void ScoreSome(std::string_view query,
                  std::span<const std::uint32_t> documents,
                  std::span<float> scores) const override;

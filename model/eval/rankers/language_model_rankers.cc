@@ -21,9 +21,6 @@
 namespace semrank {
 namespace {
 
-// Words of the window of f_U.
-constexpr std::size_t kWindow = 8;
-
 // Query likelihood over one kind of features, such as words or pairs of words:
 //
 //   log P(Q|D) - log P(Q|C) = sum over features f of the query, repeats
@@ -191,7 +188,8 @@ class DependenceRanker : public ListRanker {
     for (std::size_t i = 0; i < text.size(); ++i) {
       // Looks only forwards from each word, so that two positions are counted
       // once.
-      const std::size_t end = std::min(text.size(), i + kWindow);
+      const std::size_t end =
+          std::min(text.size(), i + DependenceOptions::kWindow);
       for (std::size_t j = i + 1; j < end; ++j) {
         if (j == i + 1) ordered_.AddPair(OrderedPair(text[i], text[j]));
         unordered_.AddPair(UnorderedPair(text[i], text[j]));

@@ -36,6 +36,9 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateUnigramRanker(
 // The weights l_O and l_U of MRF, each >= 0 and together at most 1; l_T is the
 // rest. The default values are those of Indri's documentation for this model.
 struct DependenceOptions {
+  // Words of the window of f_U.
+  static constexpr int kWindow = 8;
+
   double ordered = 0.10;
   double unordered = 0.05;
 };

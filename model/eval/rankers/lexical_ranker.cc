@@ -10,7 +10,7 @@ LexicalRanker::LexicalRanker(Featurizer featurizer,
   for (const std::string& document : documents) {
     featurizer_.AppendBag(document, documents_);
   }
-  // n of the idf. Counted before the counts of the bags are replaced by
+  // This is n of the idf; BuildIndex will replace the counts of the bags by
   // weights.
   document_frequencies_ =
       DocumentFrequencies(featurizer_.num_features(), documents_);
@@ -22,7 +22,7 @@ BagBatch LexicalRanker::BuildIndex(
     weigh_document({documents_.Indices(d), documents_.Counts(d)});
   }
   lists_ = InvertedLists(featurizer_.num_features(), documents_);
-  // The lists have the weights from here on; most rankers drop the bags.
+  // The lists now have the weights, and most rankers drop the bags.
   return std::exchange(documents_, {});
 }
 

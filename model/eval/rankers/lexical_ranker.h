@@ -27,7 +27,7 @@ namespace semrank {
 
 class LexicalRanker : public ListRanker {
  protected:
-  // A bag whose counts are to be replaced by weights.
+  // A bag whose counts are replaced by weights.
   struct Bag {
     std::span<const std::uint32_t> features;
     std::span<float> values;
@@ -37,8 +37,8 @@ class LexicalRanker : public ListRanker {
   LexicalRanker(Featurizer featurizer,
                 const std::vector<std::string>& documents);
 
-  // Fills the lists; to be called once, by the constructor of a subclass.
-  // Returns the weighted documents.
+  // Fills the lists and returns the weighted documents. The constructor of a
+  // subclass calls this once.
   BagBatch BuildIndex(const std::function<void(Bag)>& weigh_document);
 
   virtual void WeighQuery(Bag bag) const = 0;

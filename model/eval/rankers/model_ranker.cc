@@ -69,9 +69,9 @@ void ModelRanker::CombineAll(std::string_view query,
   LexicalBatch entries;
   model_->lexical()->AppendText(query, entries);
   thread_local std::vector<std::uint64_t> sums;
-  // Whole numbers: their sum is exact in any order, so the scores are the same
-  // bits as in CombineSome, which visits a document's n-grams and not a
-  // bucket's documents.
+  // The values are whole numbers, whose sum is exact in any order. So the
+  // scores are the same bits as in CombineSome, which visits a document's
+  // n-grams and not a bucket's documents.
   sums.assign(num_documents_, 0);
   for (const LexicalEntry& entry : entries.entries) {
     const std::uint32_t end = postings_.offsets[entry.bucket + 1];

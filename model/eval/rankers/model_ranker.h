@@ -49,8 +49,8 @@ class ModelRanker : public Ranker {
   };
 
   void AddLexicalPart(const std::vector<std::string>& documents);
-  // Both replace scores[i], the cosine of the dense parts, by what parts_ asks
-  // for; of all documents, and of documents[i].
+  // Both replace scores[i], the cosine of the dense parts, by the score of
+  // parts_: for all documents, or for documents[i].
   void CombineAll(std::string_view query, std::span<float> scores) const;
   void CombineSome(std::string_view query,
                    std::span<const std::uint32_t> documents,

@@ -27,7 +27,7 @@ NameMatchRanker::NameMatchRanker(std::unique_ptr<const Ranker> ranker,
       collection_(collection),
       normalized_ids_(collection.document_ids.size()) {
   for (std::size_t d = 0; d < normalized_ids_.size(); ++d) {
-    // An id of invalid UTF-8 is no name.
+    // An id of invalid UTF-8 is not a name.
     NormalizeText(collection.document_ids[d], normalized_ids_[d]).IgnoreError();
   }
 }
@@ -61,9 +61,9 @@ void NameMatchRanker::Lift(std::string_view query,
   float score =
       1 + std::max(0.0f, *std::max_element(scores.begin(), scores.end()));
   for (std::size_t i = 0; i < lifted.size(); ++i) {
-    // Documents that were tied stay tied.
-    // Lifted documents come worst first, each a step of the least size above
-    // the one before.
+    // The worst document comes first, and each next one gets a score that is
+    // higher by the smallest step of a float. Documents that were tied stay
+    // tied.
     if (i == 0 || key(lifted[i - 1]) < key(lifted[i])) {
       score = std::nextafter(score, std::numeric_limits<float>::infinity());
     }

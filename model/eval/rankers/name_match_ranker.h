@@ -1,9 +1,9 @@
-// A ranker whose documents are lifted above all others when the query is their
-// name, as the server's catalog search lifts them (model/text/name_match.h).
+// A ranker that ranks documents above all others if the query is their name, as
+// the server's catalog search does (model/text/name_match.h).
 //
-// Lifted documents have scores above 1 and above the best of the ranker, in
-// order of name match and then of the ranker's score; they differ by the least
-// that a float can.
+// These documents get scores above 1 and above the best of the ranker, in order
+// of name match and then of the ranker's score. The scores differ by the
+// smallest step of a float.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_NAME_MATCH_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_NAME_MATCH_RANKER_H_
 

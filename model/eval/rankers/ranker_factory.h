@@ -29,15 +29,16 @@ struct RankerOptions {
   // The directory of "model" and its version; 0 = the highest.
   std::string model_dir;
   std::int64_t model_version = 0;
-  // What "model" and "model:DIR" score by; the whole of a model without a
-  // lexical part is its semantic one.
+  // The parts that "model" and "model:DIR" score by. A model without a lexical
+  // part has only the semantic one.
   ModelParts parts = ModelParts::kBoth;
   Bm25Options bm25;
   // mu of "ulm" and "mrf", in words.
   double dirichlet_mu = 20;
   DependenceOptions mrf;
   QueryExpansionOptions qe;
-  // Of "wtm" and "ptm", with what they learned; null if neither is named.
+  // The smoothing of "wtm" and "ptm", and the translations that they use; null
+  // if neither is named.
   TranslationSmoothing translation;
   std::shared_ptr<const TranslationModel> translation_model;
   // Code points in an n-gram of "letter_tfidf".
@@ -48,7 +49,7 @@ struct RankerOptions {
   double hybrid_weight = 0.2;
 };
 
-// Whether `name` could be created; InvalidArgument says why not.
+// InvalidArgument, with the reason, if `name` is not the name of a ranker.
 absl::Status CheckRankerName(std::string_view name);
 
 // Whether `name` needs model_dir.
@@ -63,8 +64,8 @@ bool HasRanker(std::string_view name, std::string_view single);
 // Whether `name` joins two rankers.
 bool IsPair(std::string_view name);
 
-// Makes a ranker for the documents of `collection`, which outlives it. Fails as
-// LoadModel does, or as Create of the rankers.
+// Makes a ranker for the documents of `collection`, which must outlive it.
+// Fails as LoadModel or as the functions that create the rankers.
 absl::StatusOr<std::unique_ptr<Ranker>> CreateRanker(
     std::string_view name, const RankerOptions& options,
     const Collection& collection, ThreadPool& pool);

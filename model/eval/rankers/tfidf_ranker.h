@@ -37,7 +37,7 @@ class TfidfRanker : public LexicalRanker {
               const std::vector<std::string>& documents,
               Vectors vectors = Vectors::kDropped);
 
-  // Only if they are kept: of norm 1, or of no features.
+  // Available only if vectors are kept. The vector has norm 1 or no features.
   BagView VectorOf(std::uint32_t document) const {
     return vectors_.Bag(static_cast<int>(document));
   }

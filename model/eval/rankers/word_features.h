@@ -1,6 +1,4 @@
 // The words of a collection, as the features of word rankers.
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_WORD_FEATURES_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_WORD_FEATURES_H_
 
@@ -13,8 +11,8 @@
 
 namespace semrank {
 
-// Every word of the normalised `documents`. InvalidArgument, beginning with
-// `ranker`, when there is none.
+// A featurizer of every word of the normalised `documents`. InvalidArgument,
+// which begins with `ranker`, if there is none.
 absl::StatusOr<Featurizer> WordFeatures(
     std::string_view ranker, const std::vector<std::string>& documents);
 

@@ -12,8 +12,7 @@ namespace {
 // of equal ones; sources.size() when the empty word is better than all.
 std::size_t BestSource(std::uint32_t target,
                        const std::vector<std::uint32_t>& sources,
-                       const WordTranslations& translations,
-                       double by_empty_word) {
+                       const WordTranslations& translations) {
   std::size_t best = sources.size();
   double highest = 0;
   for (std::size_t s = 0; s < sources.size(); ++s) {
@@ -22,21 +21,14 @@ std::size_t BestSource(std::uint32_t target,
     highest = probability;
     best = s;
   }
-  // A word that the empty word explains better stays without a link.
+  // A word that the empty word explains better gets no link.
+  const double by_empty_word =
+      translations.Probability(target, translations.empty_word());
   return highest >= by_empty_word ? best : sources.size();
 }
 
-double ByEmptyWord(std::uint32_t target, const WordTranslations& translations) {
-  const auto row = translations.OfEmptyWord();
-  const auto found = std::lower_bound(
-      row.begin(), row.end(), target,
-      [](const WordTranslations::Translation& translation, std::uint32_t word) {
-        return translation.target < word;
-      });
-  return found != row.end() && found->target == target ? found->probability : 0;
-}
-
-// On both sides at once, so that diagonal neighbours count too (grow-diag).
+// Callers test both sides with this, so that diagonal neighbours count too
+// (grow-diag).
 bool AreNeighbours(std::size_t a, std::size_t b) {
   return a == b || a + 1 == b || b + 1 == a;
 }
@@ -84,13 +76,11 @@ Alignment AlignWords(const TranslatedText& text,
                      const WordTranslations& backward) {
   Alignment to_sources, to_targets;
   for (std::size_t t = 0; t < text.target.size(); ++t) {
-    const std::size_t s = BestSource(text.target[t], text.source, forward,
-                                     ByEmptyWord(text.target[t], forward));
+    const std::size_t s = BestSource(text.target[t], text.source, forward);
     if (s < text.source.size()) to_sources.emplace_back(t, s);
   }
   for (std::size_t s = 0; s < text.source.size(); ++s) {
-    const std::size_t t = BestSource(text.source[s], text.target, backward,
-                                     ByEmptyWord(text.source[s], backward));
+    const std::size_t t = BestSource(text.source[s], text.target, backward);
     if (t < text.target.size()) to_targets.emplace_back(t, s);
   }
   std::sort(to_targets.begin(), to_targets.end());
@@ -164,8 +154,8 @@ PhraseTranslations::PhraseTranslations(std::span<const TranslatedText> texts,
   }
   for (const auto& [source, row] : counts) {
     double sum = 0;
-    // An ordered map: a sum over a hash map would be rounded differently from
-    // run to run.
+    // The map is ordered, as a sum over a hash map would be rounded differently
+    // from run to run.
     for (const auto& [target, count] : row) sum += count;
     std::vector<Translation>& translations = translations_[source];
     for (const auto& [target, count] : row) {

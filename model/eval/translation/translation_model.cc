@@ -16,7 +16,7 @@ class TextNumberer {
     text.source = NumbersOf(pair.title);
     text.target = NumbersOf(pair.query);
     text.weight = static_cast<double>(pair.clicks);
-    // One for each word, also of titles, whose count in queries is then 0.
+    // Words of titles have a count too, which may be 0.
     query_counts_.resize(words_.size());
     for (const std::uint32_t word : text.target) {
       query_counts_[word] += text.weight;

@@ -1,5 +1,6 @@
-// What the translation rankers learn from a click log: word and phrase
-// translations of titles to queries, and how often each word is in queries.
+// The knowledge that the translation rankers learn from a click log: word and
+// phrase translations of titles to queries, and the number of times that each
+// word is in queries.
 //
 //   Memory   the log's pairs as word numbers, while learning.
 //   Threads  const after construction.
@@ -21,12 +22,12 @@
 
 namespace semrank {
 
-// Enough: more do not change the order of systems, and later iterations fit
-// chance (5 to 10 are usual, also in GIZA++).
+// More iterations do not change the order of systems and fit noise (5 to 10 are
+// usual, also in GIZA++).
 inline constexpr int kTranslationIterations = 10;
 
 struct TranslationModel {
-  // Of queries and titles; the number of a word is its index.
+  // The words of queries and titles; the number of a word is its index.
   std::vector<std::string> words;
   absl::flat_hash_map<std::string, std::uint32_t> number_of;
   // Occurrences in queries, weighted by clicks, for each word.
@@ -35,12 +36,12 @@ struct TranslationModel {
   PhraseTranslations phrase_translations;
 };
 
-// InvalidArgument when there is no pair, Cancelled when the program is
+// Returns InvalidArgument if there is no pair, Cancelled if the program is
 // interrupted.
 absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
     std::span<const ClickPair> pairs);
 
-// The same from files of clicked pairs (pair_reader.h).
+// As above, from files of clicked pairs (pair_reader.h).
 absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
     const std::vector<std::string>& files, BadLines& bad_lines);
 

@@ -102,8 +102,8 @@ double WordTranslations::CountExpected(std::span<const TranslatedText> texts,
   return log_likelihood;
 }
 
-// M step. No sum is 0: t of a row adds up to 1, so at least one of its entries
-// has a count.
+// The M step. No sum is 0: t of a row adds up to 1, so at least one of its
+// entries has a count.
 void WordTranslations::Normalize(const std::vector<double>& counts) {
   for (std::size_t w = 0; w + 1 < offsets_.size(); ++w) {
     double sum = 0;
@@ -120,7 +120,7 @@ absl::StatusOr<WordTranslations> WordTranslations::Learn(
     std::span<const TranslatedText> texts, std::uint32_t num_words,
     int num_iterations) {
   WordTranslations result(texts, num_words);
-  // Looked up once, not in each iteration.
+  // Entries are looked up once for all iterations.
   std::vector<std::uint32_t> entry_of;
   for (const TranslatedText& text : texts) {
     ForEachTwoWords(

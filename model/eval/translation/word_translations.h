@@ -10,8 +10,8 @@
 //   M step   t(q|w) = c(q, w) / sum over q' of c(q', w)
 //
 // The likelihood has one maximum and never falls; t starts uniform. The empty
-// word takes what no title word explains, as in Brown et al. and in Berger and
-// Lafferty (SIGIR 1999).
+// word explains query words that no title word explains, as in Brown et al. and
+// in Berger and Lafferty (SIGIR 1999).
 //
 //   Memory   16 bytes for each two words that share a pair, while learning also
 //            4 for each two words of each pair.
@@ -42,17 +42,19 @@ class WordTranslations {
     double probability = 0;
   };
 
-  // Word numbers are below num_words. Cancelled when the program is
+  // Word numbers must be below num_words. Returns Cancelled if the program is
   // interrupted.
   static absl::StatusOr<WordTranslations> Learn(
       std::span<const TranslatedText> texts, std::uint32_t num_words,
       int num_iterations);
 
-  // Targets rising; empty for a word that no source text has. They add up to 1.
+  // The translations of a word in ascending order of target, which add up to 1;
+  // empty for a word that no source text has.
   std::span<const Translation> Of(std::uint32_t source) const {
     return RowOf(source);
   }
-  std::span<const Translation> OfEmptyWord() const { return RowOf(num_words_); }
+  // A source that each text has beside its words.
+  std::uint32_t empty_word() const { return num_words_; }
   // t(target|source), 0 when they never met.
   double Probability(std::uint32_t target, std::uint32_t source) const;
 
@@ -70,7 +72,7 @@ class WordTranslations {
                                        offsets_[source + 1] - offsets_[source]);
   }
   std::size_t EntryOf(std::uint32_t target, std::uint32_t source) const;
-  // Fills `counts`, one for each entry, and returns the log likelihood.
+  // Sets `counts`, one for each entry, and returns the log likelihood.
   double CountExpected(std::span<const TranslatedText> texts,
                        std::span<const std::uint32_t> entry_of,
                        std::vector<double>& counts) const;

@@ -36,7 +36,8 @@ TEST(WordTranslationsTest, OneIterationByHand) {
   EXPECT_NEAR(learned.Probability(3, 0), 2.0 / 7, kRounding);
   EXPECT_NEAR(learned.Probability(2, 1), 0.5, kRounding);
   EXPECT_EQ(learned.Probability(1, 0), 0);
-  EXPECT_NEAR(learned.OfEmptyWord()[0].probability, 5.0 / 7, kRounding);
+  EXPECT_NEAR(learned.Of(learned.empty_word())[0].probability, 5.0 / 7,
+              kRounding);
   EXPECT_NEAR(learned.log_likelihoods()[0], 3 * std::log(0.5), kRounding);
 }
 
