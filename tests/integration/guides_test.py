@@ -73,6 +73,15 @@ class GuidesTest(unittest.TestCase):
                 self.assertEqual([part for part in paragraphs(text) if len(part) > 5], [])
                 self.assertEqual([line for part in paragraphs(text) for line in part if len(line) > 100], [])
 
+    def test_long_guides_begin_with_their_readers_and_their_contents(self):
+        for guide in guides():
+            text = guide.read_text(encoding="utf-8")
+            if len(text.splitlines()) > 80 and guide not in {PROJECT / "README.md", PROJECT / "deploy/CHANGELOG.md"}:
+                with self.subTest(guide=guide.relative_to(PROJECT)):
+                    opening = text.partition("\n## ")[0]
+                    self.assertRegex(opening, r"(?m)^For ")
+                    self.assertIn("](#", opening)
+
     def test_links_lead_to_files_and_headings(self):
         for guide in guides():
             text = guide.read_text(encoding="utf-8")
