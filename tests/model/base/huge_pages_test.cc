@@ -26,7 +26,7 @@ TEST(HugePageVectorTest, ElementsHaveTheirDefaults) {
   };
   EXPECT_THAT(HugePageVector<Slot>(1000),
               Each(::testing::Field(&Slot::number, 7)));
-  // Those without one are zeros of pages that were never touched.
+  // Elements without an initializer are zeros of pages that were never touched.
   EXPECT_THAT(HugePageVector<float>(1000), Each(0.0f));
 }
 

@@ -64,7 +64,7 @@ TEST(VersionTest, IsThreeNumbers) {
               ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
-TEST_F(CommandLineTest, ParseGoesOnOrReturnsTheExitCode) {
+TEST_F(CommandLineTest, ParseReturnsAnExitCodeOrNothing) {
   const char* good[] = {"semrank-train", "--gamma=3"};
   EXPECT_EQ(command_line_.Parse(2, good), std::nullopt);
   EXPECT_EQ(command_line_.Parse(0, nullptr), std::nullopt);

@@ -39,7 +39,7 @@ TEST_F(CommandLineTest, ValueMayBeEmptyOrHoldAnyCharacter) {
   EXPECT_EQ(options_.model_dir, "--seed=3");
 }
 
-TEST_F(CommandLineTest, HugeValuesAreTakenWhole) {
+TEST_F(CommandLineTest, HugeValuesAreReadWhole) {
   const std::string huge(1'000'000, 'x');
   ASSERT_THAT(Parse({"--model_dir=" + huge}), IsOk());
   EXPECT_EQ(options_.model_dir, huge);

@@ -35,7 +35,7 @@ TEST(TextInternerTest, KeepsTextsApartWhileItGrows) {
   }
 }
 
-TEST(TextBagsTest, GivesBackTheFeaturizersBags) {
+TEST(TextBagsTest, BagsAreThoseOfTheFeaturizer) {
   const Featurizer featurizer = LettersAndWords();
   TextInterner texts;
   BagBatch want;

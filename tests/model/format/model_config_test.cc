@@ -38,7 +38,7 @@ TEST(ModelConfigTest, IgnoresUnknownFieldsAndTakesLowerCamelCase) {
   EXPECT_EQ(config.embedding_dim(), 7u);
 }
 
-// Of two values of one field, parsers differ in which they take.
+// If a field has two values, parsers differ in which they take.
 TEST(ModelConfigTest, AFieldIsGivenOnceWhateverItsSpelling) {
   for (const char* json :
        {R"({"embedding_dim": 7, "embedding_dim": 7})",

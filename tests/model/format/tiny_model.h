@@ -48,7 +48,7 @@ class TinyModel {
   TinyModel(const TinyModel&) = delete;
   TinyModel& operator=(const TinyModel&) = delete;
 
-  // To be changed by tests; tensors point into storage().
+  // Tests change these; tensors point into storage().
   ModelBundle& bundle() { return bundle_; }
   std::list<std::vector<float>>& storage() { return storage_; }
 

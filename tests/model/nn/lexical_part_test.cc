@@ -135,7 +135,7 @@ TEST_F(LexicalPartTest, TheCosineIsTheSameBothWaysAndAtMostOne) {
   }
 }
 
-TEST_F(LexicalPartTest, APreparedQueryForgetsTheOneBefore) {
+TEST_F(LexicalPartTest, PrepareReplacesTheQuery) {
   const LexicalBatch batch = Entries(kTexts);
   LexicalQuery reused;
   for (int i = 0; i < batch.num_texts(); ++i) {

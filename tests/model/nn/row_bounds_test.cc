@@ -28,7 +28,7 @@ class RowBoundsTest : public testing::TestWithParam<int> {
     for (int i = 0; i < GetParam(); ++i) squares += double{row[i]} * row[i];
     return static_cast<float>(std::sqrt(squares));
   }
-  // Of the rows with the query.
+  // The scores of the rows with the query.
   static std::vector<float> BoundsOf(const std::vector<float>& query,
                                      const std::vector<float>& rows) {
     const std::size_t dim = query.size();

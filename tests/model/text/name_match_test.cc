@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                       NameMatch::kNone},
         NameMatchCase{"PrefixBeforeOneEdit", "edito", "editor", "text editor",
                       NameMatch::kUnfinishedName},
-        NameMatchCase{"QueryGoesOn", "vim editor", "vim", "vim vi improved",
+        NameMatchCase{"QueryContinues", "vim editor", "vim", "vim vi improved",
                       NameMatch::kNone},
         NameMatchCase{"EmptyQuery", "", "", "", NameMatch::kNone},
         NameMatchCase{"EmptyIdAndTitle", "vim", "", "", NameMatch::kNone}),

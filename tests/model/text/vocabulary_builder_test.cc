@@ -87,7 +87,7 @@ TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
   EXPECT_EQ(builder.num_characters(), 9);
   EXPECT_EQ(builder.LetterNgrams(1, 0, 1), ngrams);
   EXPECT_THAT(ngrams, ::testing::Contains("c"));
-  // Counted from 0.
+  // The count began again from 0.
   builder.AddText("caa");
   EXPECT_THAT(builder.Words(0, 2), ElementsAre("aab", "abb", "bba"));
 }
@@ -97,8 +97,8 @@ TEST(VocabularyBuilderTest, NgramsOfForgottenWordsCountAndAreBoundedToo) {
   builder.AddText("aaa aaa aaa aaa aab aab bbb");
   builder.ForgetRareWords(1, 8);
   EXPECT_THAT(builder.Words(0, 1), ElementsAre("aaa"));
-  // Words shorter than the window are an n-gram of their own. Of those of the
-  // forgotten the more frequent stays.
+  // Words shorter than the window are an n-gram of their own. The more frequent
+  // n-gram of the dropped words stays.
   EXPECT_THAT(builder.LetterNgrams(8, 0, 1), ElementsAre("#aaa#", "#aab#"));
 }
 

@@ -17,8 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::Pair;
 
-// Worked by hand or with a calculator from the formulas; doubles, so what is
-// left is rounding.
+// The expected values were calculated by hand from the formulas; doubles, so
+// what is left is rounding.
 constexpr double kMetricTolerance = 1e-12;
 
 constexpr double kLog2Of3 = 1.5849625007211562;

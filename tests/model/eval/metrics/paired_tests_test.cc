@@ -26,7 +26,7 @@ TEST(PairedTestsTest, TTestOfFiveDifferencesByHand) {
 }
 
 TEST(PairedTestsTest, RandomizationTestCountsSignsThatGiveAsMuch) {
-  // Of the 32 choices of signs two give a sum of 15 or -15; the tolerance is
+  // Two of the 32 choices of signs give a sum of 15 or -15; the tolerance is
   // four standard deviations of 10,000 draws.
   const PairedComparison result = ComparePaired(Differences{1, 2, 3, 4, 5});
   EXPECT_NEAR(result.randomization_p, 2 / 32.0, 0.01);
