@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
 #include "server/api/json_messages.h"
+#include "server/auth/access_control.h"
 #include "server/base/request_identity.h"
 #include "server/base/request_log.h"
 #include "server/requests/error_status.h"
+#include "server/requests/request_run.h"
 
 namespace semrank {
 namespace {
@@ -23,9 +26,10 @@ constexpr absl::Duration kMaxTime = absl::Seconds(60);
 class AwaitedRun final : private RequestRun {
  public:
   // References must outlive the run.
-  AwaitedRun(const ServerParts& parts, std::unique_ptr<RequestWork> work,
+  AwaitedRun(const Method& method, const ServerParts& parts,
+             std::unique_ptr<RequestHandler> handler,
              const HttpRequest& request, BodyFormat& format)
-      : RequestRun(parts, std::move(work)),
+      : RequestRun(method, parts, std::move(handler)),
         request_(request),
         format_(format) {}
 
@@ -107,9 +111,9 @@ HttpResponse MakeHead(const absl::Status& status, int http_code,
   return response;
 }
 
-void Remember(RequestLog* log, std::string_view name,
-              const absl::Status& status, absl::Duration time,
-              const RequestIdentity& identity, std::string_view actor = "") {
+void Log(RequestLog* log, std::string_view name, const absl::Status& status,
+         absl::Duration time, const RequestIdentity& identity,
+         std::string_view actor = "") {
   if (log == nullptr) return;
   log->Record({.method = name,
                .identity = identity,
@@ -127,47 +131,50 @@ std::string ActorOf(const HttpRequest& request) {
 }  // namespace
 
 ApiCall::ApiCall(const ServerParts& parts, const ApiOptions& options,
-                 ApiRoute route)
+                 const Method& method, const HttpPath& path,
+                 MakeFormat make_format, WriteError write_error)
     : parts_(parts),
       options_(options),
-      route_(std::move(route)),
-      metrics_(parts.metrics->AddRpc(route_.service, route_.method, "http")) {}
+      method_(method),
+      path_(path),
+      make_format_(make_format),
+      write_error_(write_error),
+      request_type_(RequestTypeOf(method)),
+      metrics_(parts.metrics->AddRpc(method.service, method.name, "http")) {}
 
-absl::StatusOr<std::string> ApiCall::Run(std::unique_ptr<RequestWork> work,
-                                         const HttpRequest& request,
-                                         std::size_t num_bytes,
-                                         BodyFormat& format) const {
-  AwaitedRun run(parts_, std::move(work), request, format);
+absl::StatusOr<std::string> ApiCall::Run(
+    std::unique_ptr<RequestHandler> handler, const HttpRequest& request,
+    std::size_t num_bytes, BodyFormat& format) const {
+  AwaitedRun run(method_, parts_, std::move(handler), request, format);
   return run.Await(num_bytes);
 }
 
 std::string ApiCall::ErrorBody(const absl::Status& status) const {
-  return route_.write_error(status, ToHttpCode(status.code()));
+  return write_error_(status, ToHttpCode(status.code()));
 }
 
-HttpResponse ApiCall::MakeResponse(const HttpRequest& request, Outcome outcome,
+HttpResponse ApiCall::MakeResponse(const HttpRequest& request, Answer answer,
                                    int http_code) const {
   const RequestIdentity identity =
       MakeRequestIdentity(request.request_id, request.traceparent);
-  metrics_.Handled(outcome.status.code(), outcome.time);
-  Remember(parts_.request_log,
-           (request.is_get ? "GET " : "POST ") + route_.path, outcome.status,
-           outcome.time, identity,
-           route_.role == Role::kAdmin ? ActorOf(request) : "");
-  HttpResponse response = MakeHead(outcome.status, http_code, identity);
-  response.content_type = outcome.content_type;
-  response.body = std::move(outcome.body);
-  // Of an error, in the form that clients of this path expect.
+  metrics_.Handled(answer.status.code(), answer.time);
+  Log(parts_.request_log,
+      absl::StrCat(request.is_get ? "GET " : "POST ", path_.path),
+      answer.status, answer.time, identity,
+      method_.role == Role::kAdmin ? ActorOf(request) : "");
+  HttpResponse response = MakeHead(answer.status, http_code, identity);
+  response.content_type = answer.content_type;
+  response.body = std::move(answer.body);
+  // The form of an error is the one that clients of this path expect.
   if (response.body.empty()) {
-    response.body = route_.write_error(outcome.status, http_code) + "\n";
+    response.body = write_error_(answer.status, http_code) + "\n";
   }
   return response;
 }
 
-HttpResponse ApiCall::Finish(const HttpRequest& request,
-                             Outcome outcome) const {
-  const int http_code = ToHttpCode(outcome.status.code());
-  return MakeResponse(request, std::move(outcome), http_code);
+HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
+  const int http_code = ToHttpCode(answer.status.code());
+  return MakeResponse(request, std::move(answer), http_code);
 }
 
 // For what never became a run, which counts its refusals itself.
@@ -178,25 +185,17 @@ HttpResponse ApiCall::Refuse(const HttpRequest& request,
                       refusal.http_code);
 }
 
-absl::Status ApiCall::CheckUnread(const HttpRequest& request) const {
+absl::Status ApiCall::CheckCall(const HttpRequest& request) const {
   SEMRANK_RETURN_IF_ERROR(options_.allowed);
-  const AccessControl* const access = parts_.access;
-  // The key comes first: a caller without one learns nothing of the server's
-  // state.
-  if (access != nullptr) {
-    SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, route_.role));
-  }
-  // Made for its checks only; Handle makes another one.
-  const auto work = route_.make_work(parts_);
-  SEMRANK_RETURN_IF_ERROR(CheckBeforeReading(*work, parts_));
-  return CheckWaitUnread(*work, parts_, request.content_length, kMaxTime);
+  SEMRANK_RETURN_IF_ERROR(CheckKey(method_, parts_, request.authorization));
+  return CheckUnread(method_, parts_, request.content_length, kMaxTime);
 }
 
 HttpResponse ApiCall::Handle(const HttpRequest& request) const {
   StageClock clock;
-  const auto format = route_.make_format(parts_, request);
+  const auto format = make_format_({parts_.limits, request_type_, request});
   absl::StatusOr<std::string> body =
-      Run(route_.make_work(parts_), request, request.body.size(), *format);
+      Run(method_.make_handler(parts_), request, request.body.size(), *format);
   if (!body.ok()) {
     return Finish(request, {.status = body.status(), .time = clock.Lap()});
   }
@@ -206,14 +205,14 @@ HttpResponse ApiCall::Handle(const HttpRequest& request) const {
 
 HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
   HttpCall http_call;
-  http_call.takes_get = call->route_.takes_get;
+  http_call.takes_get = call->path_.takes_get;
   http_call.max_body_bytes = call->options_.max_body_bytes;
   // Runs in the I/O thread, so it must not block.
   http_call.admit =
       [call](const HttpRequest& request) -> std::optional<HttpResponse> {
     call->metrics_.Started();
     // Counted before the checks: a refused call is a started one too.
-    const absl::Status status = call->CheckUnread(request);
+    const absl::Status status = call->CheckCall(request);
     if (status.ok()) return std::nullopt;
     return call->Refuse(request, {ToHttpCode(status.code()), status});
   };
@@ -240,7 +239,7 @@ HttpCall NoCall(const std::string& path, RequestLog* log) {
                             const HttpRefusal& refusal) {
     const RequestIdentity identity =
         MakeRequestIdentity(request.request_id, request.traceparent);
-    Remember(log, path, refusal.status, refusal.time, identity);
+    Log(log, path, refusal.status, refusal.time, identity);
     HttpResponse response =
         MakeHead(refusal.status, refusal.http_code, identity);
     response.body = StatusToJson(refusal.status) + "\n";

@@ -22,8 +22,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/api/body_format.h"
-#include "server/auth/access_control.h"
-#include "server/requests/request_run.h"
+#include "server/base/metrics.h"
+#include "server/requests/methods.h"
+#include "server/requests/server_parts.h"
 
 namespace semrank {
 
@@ -33,64 +34,60 @@ struct ApiOptions {
   absl::Status allowed = {};
 };
 
-// One path: the method that answers it, and the form of its bodies.
-struct ApiRoute {
-  std::string path;
-  const char* service = "";  // "semrank.v1.RankingService"
-  const char* method = "";   // "Rank"
-  MakeWork make_work = nullptr;
-  MakeFormat make_format = nullptr;
-  WriteError write_error = nullptr;
-  Role role = Role::kRead;  // that the caller needs
-  bool takes_get = false;   // beside POST
-};
-
 class ApiCall {
  public:
-  // The parts must outlive the call. Counted as a gRPC method of type "http".
-  ApiCall(const ServerParts& parts, const ApiOptions& options, ApiRoute route);
+  // The call of `method` under `path`, with bodies of this format (null for
+  // calls whose body is not read as a whole). The parts must outlive the call.
+  // Counted as a gRPC method of type "http".
+  ApiCall(const ServerParts& parts, const ApiOptions& options,
+          const Method& method, const HttpPath& path, MakeFormat make_format,
+          WriteError write_error);
 
   // All of an HttpCall but `handle` and `open_stream`.
   static HttpCall WithoutHandler(const std::shared_ptr<const ApiCall>& call);
-  // The whole of it: a body of the route's format.
+  // The whole of it, for a body of the call's format.
   static HttpCall WithFormat(const std::shared_ptr<const ApiCall>& call);
 
-  // What came of a request.
-  struct Outcome {
+  struct Answer {
     absl::Status status = {};
     std::string body = {};  // empty = the error of `status`
     absl::Duration time = {};
     const char* content_type = "application/json";
   };
-  // Counts, remembers and answers.
-  HttpResponse Finish(const HttpRequest& request, Outcome outcome) const;
+  // Counts and logs the call, and makes its response.
+  HttpResponse Finish(const HttpRequest& request, Answer answer) const;
 
   // Runs the Protobuf request that `format` reads from a body of `num_bytes`;
   // what it writes of the response, or the status that a gRPC caller would get.
   // A worker may use the format; it is not used if the request would wait too
   // long.
-  absl::StatusOr<std::string> Run(std::unique_ptr<RequestWork> work,
+  absl::StatusOr<std::string> Run(std::unique_ptr<RequestHandler> handler,
                                   const HttpRequest& request,
                                   std::size_t num_bytes,
                                   BodyFormat& format) const;
-  // In the form of the route.
+  // In the form of the call.
   std::string ErrorBody(const absl::Status& status) const;
 
+  const Method& method() const { return method_; }
   const ServerParts& parts() const { return parts_; }
   const ApiOptions& options() const { return options_; }
 
  private:
-  // What needs no body.
-  absl::Status CheckUnread(const HttpRequest& request) const;
+  // Makes the checks that need no body.
+  absl::Status CheckCall(const HttpRequest& request) const;
   HttpResponse Handle(const HttpRequest& request) const;
   HttpResponse Refuse(const HttpRequest& request,
                       const HttpRefusal& refusal) const;
-  HttpResponse MakeResponse(const HttpRequest& request, Outcome outcome,
+  HttpResponse MakeResponse(const HttpRequest& request, Answer answer,
                             int http_code) const;
 
   const ServerParts parts_;
   const ApiOptions options_;
-  const ApiRoute route_;
+  const Method& method_;
+  const HttpPath path_;
+  const MakeFormat make_format_;
+  const WriteError write_error_;
+  const google::protobuf::Descriptor& request_type_;
   const Metrics::Rpc metrics_;
 };
 

@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/base/limits.h"
 #include "server/http/http_routes.h"
-#include "server/requests/server_parts.h"
 
 namespace semrank {
 
@@ -27,9 +27,13 @@ class BodyFormat {
       const google::protobuf::Message& response) = 0;
 };
 
-// `parts` and `request` outlive the format.
-using MakeFormat = std::unique_ptr<BodyFormat> (*)(const ServerParts& parts,
-                                                   const HttpRequest& request);
+// What a format is made from; all of it outlives the format.
+struct FormatInput {
+  const Limits& limits;
+  const google::protobuf::Descriptor& request_type;  // of the method
+  const HttpRequest& request;
+};
+using MakeFormat = std::unique_ptr<BodyFormat> (*)(const FormatInput& input);
 // The body of an error.
 using WriteError = std::string (*)(const absl::Status& status, int http_code);
 

@@ -1,5 +1,6 @@
 #include "server/api/json_format.h"
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/field_mask_util.h>
 
 #include <algorithm>
@@ -241,9 +242,8 @@ class JsonFormat final : public BodyFormat {
 
 }  // namespace
 
-std::unique_ptr<BodyFormat> MakeJsonFormat(
-    const google::protobuf::Descriptor& request) {
-  return std::make_unique<JsonFormat>(request);
+std::unique_ptr<BodyFormat> MakeJsonFormat(const FormatInput& input) {
+  return std::make_unique<JsonFormat>(input.request_type);
 }
 
 void AppendRows(std::string_view vectors, int dim, std::string& json) {

@@ -9,8 +9,6 @@
 #ifndef SEMRANK_SERVER_API_JSON_FORMAT_H_
 #define SEMRANK_SERVER_API_JSON_FORMAT_H_
 
-#include <google/protobuf/descriptor.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,16 +17,7 @@
 
 namespace semrank {
 
-// Of the method with this request.
-std::unique_ptr<BodyFormat> MakeJsonFormat(
-    const google::protobuf::Descriptor& request);
-
-// As MakeFormat.
-template <typename Request>
-std::unique_ptr<BodyFormat> MakeJsonFormatOf(const ServerParts& /*parts*/,
-                                             const HttpRequest& /*request*/) {
-  return MakeJsonFormat(*Request::descriptor());
-}
+std::unique_ptr<BodyFormat> MakeJsonFormat(const FormatInput& input);
 
 // Appends "[0.25,-1]" and the like: the shortest digits that read back as the
 // same floats. `bytes` is little-endian float32, all finite.

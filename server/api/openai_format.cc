@@ -25,7 +25,7 @@ constexpr int kMaxModels = 1'000;
 
 class Embeddings final : public BodyFormat {
  public:
-  explicit Embeddings(const ServerParts& parts) : limits_(parts.limits) {}
+  explicit Embeddings(const Limits& limits) : limits_(limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -136,15 +136,13 @@ const char* OpenAiErrorType(int http_code) {
 
 }  // namespace
 
-std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(
-    const ServerParts& parts, const HttpRequest& /*request*/) {
-  return std::make_unique<Embeddings>(parts);
+std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const FormatInput& input) {
+  return std::make_unique<Embeddings>(input.limits);
 }
 
-std::unique_ptr<BodyFormat> MakeModelList(const ServerParts& /*parts*/,
-                                          const HttpRequest& request) {
-  if (request.is_get) return std::make_unique<ModelList>();
-  return MakeJsonFormat(*v1::ListModelsRequest::descriptor());
+std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input) {
+  if (input.request.is_get) return std::make_unique<ModelList>();
+  return MakeJsonFormat(input);
 }
 
 std::string WriteOpenAiError(const absl::Status& status, int http_code) {

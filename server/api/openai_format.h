@@ -20,11 +20,9 @@
 namespace semrank {
 
 // Of EmbedTexts.
-std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const ServerParts& parts,
-                                                 const HttpRequest& request);
+std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const FormatInput& input);
 // Of ListModels: OpenAI's list for GET, the API's own form for POST.
-std::unique_ptr<BodyFormat> MakeModelList(const ServerParts& parts,
-                                          const HttpRequest& request);
+std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input);
 std::string WriteOpenAiError(const absl::Status& status, int http_code);
 
 }  // namespace semrank

@@ -14,7 +14,7 @@
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/api/json_messages.h"
 #include "server/base/errors.h"
-#include "server/requests/method_works.h"
+#include "server/requests/request_run.h"
 
 namespace semrank {
 namespace {
@@ -51,6 +51,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
  public:
   PutStream(std::shared_ptr<const ApiCall> call, const HttpRequest& request)
       : call_(std::move(call)),
+        make_handler_(call_->method().make_stream(call_->parts())),
         request_(request),
         max_documents_(std::min(kMaxDocumentsPerGroup,
                                 call_->parts().limits.max_texts_per_request)) {}
@@ -128,12 +129,11 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     if (num_in_group_ == 0) return absl::OkStatus();
     // Before it is put: after an error there is no further group.
     num_in_group_ = 0;
-    const ServerParts& parts = call_->parts();
     // A stop ends the stream between two groups.
-    SEMRANK_RETURN_IF_ERROR(parts.lifecycle->CheckAnswering());
-    SEMRANK_ASSIGN_OR_RETURN(const std::string answer,
-                             call_->Run(MakeStreamedPutWork(parts, num_put_),
-                                        request_, group_.size(), *this));
+    SEMRANK_RETURN_IF_ERROR(CheckState(call_->method(), call_->parts()));
+    SEMRANK_ASSIGN_OR_RETURN(
+        const std::string answer,
+        call_->Run(make_handler_(), request_, group_.size(), *this));
     answers_ += answer + "\n";
     if (answers_.size() <= kMaxResponseBytes) return absl::OkStatus();
     return MakeError(absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
@@ -145,6 +145,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   }
 
   const std::shared_ptr<const ApiCall> call_;
+  const StreamHandlers make_handler_;
   const HttpRequest& request_;
   const std::int64_t max_documents_;
   StageClock clock_;
@@ -152,7 +153,6 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   std::int64_t num_lines_ = 0;
   std::string group_;  // documents on the wire
   std::int64_t num_in_group_ = 0;
-  std::uint64_t num_put_ = 0;
   std::string answers_;
 };
 

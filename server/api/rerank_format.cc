@@ -16,11 +16,11 @@ using Json = nlohmann::ordered_json;
 
 class CohereRerank final : public BodyFormat {
  public:
-  CohereRerank(const ServerParts& parts, const HttpRequest& request)
-      : limits_(parts.limits),
+  explicit CohereRerank(const FormatInput& input)
+      : limits_(input.limits),
         // Clients match responses by it, so it is the caller's own if there is
         // one.
-        id_(MakeRequestIdentity(request.request_id, "").request_id) {}
+        id_(MakeRequestIdentity(input.request.request_id, "").request_id) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -80,9 +80,8 @@ class CohereRerank final : public BodyFormat {
 
 }  // namespace
 
-std::unique_ptr<BodyFormat> MakeCohereRerank(const ServerParts& parts,
-                                             const HttpRequest& request) {
-  return std::make_unique<CohereRerank>(parts, request);
+std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input) {
+  return std::make_unique<CohereRerank>(input);
 }
 
 std::string WriteCohereError(const absl::Status& status, int /*http_code*/) {

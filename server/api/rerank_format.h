@@ -20,8 +20,7 @@
 namespace semrank {
 
 // Of Rank.
-std::unique_ptr<BodyFormat> MakeCohereRerank(const ServerParts& parts,
-                                             const HttpRequest& request);
+std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input);
 std::string WriteCohereError(const absl::Status& status, int http_code);
 
 // OK when every document was scored, else the first one's error: a client of

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 class TeiEmbed final : public BodyFormat {
  public:
-  explicit TeiEmbed(const ServerParts& parts) : limits_(parts.limits) {}
+  explicit TeiEmbed(const Limits& limits) : limits_(limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -59,7 +59,7 @@ class TeiEmbed final : public BodyFormat {
 
 class TeiRerank final : public BodyFormat {
  public:
-  explicit TeiRerank(const ServerParts& parts) : limits_(parts.limits) {}
+  explicit TeiRerank(const Limits& limits) : limits_(limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -102,7 +102,7 @@ class TeiRerank final : public BodyFormat {
 
 class TeiInfo final : public BodyFormat {
  public:
-  explicit TeiInfo(const ServerParts& parts) : limits_(parts.limits) {}
+  explicit TeiInfo(const Limits& limits) : limits_(limits) {}
 
   absl::Status Read(const HttpRequest& /*request*/,
                     std::string& bytes) override {
@@ -150,17 +150,14 @@ std::string ErrorBody(const std::string& message, int http_code) {
 
 }  // namespace
 
-std::unique_ptr<BodyFormat> MakeTeiEmbed(const ServerParts& parts,
-                                         const HttpRequest& /*request*/) {
-  return std::make_unique<TeiEmbed>(parts);
+std::unique_ptr<BodyFormat> MakeTeiEmbed(const FormatInput& input) {
+  return std::make_unique<TeiEmbed>(input.limits);
 }
-std::unique_ptr<BodyFormat> MakeTeiRerank(const ServerParts& parts,
-                                          const HttpRequest& /*request*/) {
-  return std::make_unique<TeiRerank>(parts);
+std::unique_ptr<BodyFormat> MakeTeiRerank(const FormatInput& input) {
+  return std::make_unique<TeiRerank>(input.limits);
 }
-std::unique_ptr<BodyFormat> MakeTeiInfo(const ServerParts& parts,
-                                        const HttpRequest& /*request*/) {
-  return std::make_unique<TeiInfo>(parts);
+std::unique_ptr<BodyFormat> MakeTeiInfo(const FormatInput& input) {
+  return std::make_unique<TeiInfo>(input.limits);
 }
 
 std::string WriteTeiEmbedError(const absl::Status& status, int http_code) {

@@ -19,12 +19,9 @@
 namespace semrank {
 
 // Of EmbedTexts, Rank and GetModel.
-std::unique_ptr<BodyFormat> MakeTeiEmbed(const ServerParts& parts,
-                                         const HttpRequest& request);
-std::unique_ptr<BodyFormat> MakeTeiRerank(const ServerParts& parts,
-                                          const HttpRequest& request);
-std::unique_ptr<BodyFormat> MakeTeiInfo(const ServerParts& parts,
-                                        const HttpRequest& request);
+std::unique_ptr<BodyFormat> MakeTeiEmbed(const FormatInput& input);
+std::unique_ptr<BodyFormat> MakeTeiRerank(const FormatInput& input);
+std::unique_ptr<BodyFormat> MakeTeiInfo(const FormatInput& input);
 std::string WriteTeiEmbedError(const absl::Status& status, int http_code);
 std::string WriteTeiRerankError(const absl::Status& status, int http_code);
 std::string WriteTeiInfoError(const absl::Status& status, int http_code);

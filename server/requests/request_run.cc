@@ -5,29 +5,20 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "server/auth/access_control.h"
 #include "server/base/errors.h"
 
 namespace semrank {
-
-// The order of the checks is the design: each is cheaper than what it may spare
-// the server. State and free permits need nothing of the message, the expected
-// wait needs its size, exact admission needs one pass over its bytes. Only then
-// does a method normalise, copy or embed.
-//
-// A run has no owner. Its subclass deletes it in Done, so every path through
-// this file ends in exactly one Finish, and nothing touches the run after
-// Finish or after a Submit: another thread may have deleted it already.
-
-absl::Status CheckBeforeReading(const RequestWork& work,
-                                const ServerParts& parts) {
-  const Lifecycle& lifecycle = *parts.lifecycle;
-  SEMRANK_RETURN_IF_ERROR(work.needs_model() ? lifecycle.CheckAnswering()
-                                             : lifecycle.CheckNotStopping());
-  if (!work.refused_unread()) return absl::OkStatus();
-  return parts.admission->CheckRoom();
-}
-
 namespace {
+
+// The order of the checks is the design. The key comes first: a caller without
+// one learns nothing of the server's state. State and free permits need nothing
+// of the message, the expected wait needs its size, exact admission needs one
+// pass over its bytes. Only then does a method normalise, copy or embed.
+//
+// Every path through this file ends in exactly one Finish, and nothing touches
+// the run after Finish or after a Submit: another thread may have deleted it
+// already.
 
 bool IsLong(const RequestSize& size) {
   return size.num_texts > RequestRun::kMaxInlineTexts ||
@@ -41,32 +32,47 @@ RequestSize GuessSize(std::size_t num_bytes) {
   return {static_cast<std::int64_t>(num_bytes / kBytesPerText), num_bytes};
 }
 
-WorkerPool& PoolOf(const RequestWork& work, const ServerParts& parts) {
-  WorkerPool* const pool = work.pool();
-  return pool != nullptr ? *pool : *parts.workers;
+WorkerPool& PoolOf(const Method& method, const ServerParts& parts) {
+  return method.threads == Threads::kLoader ? *parts.loader : *parts.workers;
 }
 
 }  // namespace
 
-// The same check as in ReadAndAdmit, with a guess for the number of texts. It
+absl::Status CheckKey(const Method& method, const ServerParts& parts,
+                      std::string_view authorization) {
+  if (parts.access == nullptr) return absl::OkStatus();
+  return parts.access->Check(authorization, method.role);
+}
+
+absl::Status CheckState(const Method& method, const ServerParts& parts) {
+  return method.needs_model ? parts.lifecycle->CheckAnswering()
+                            : parts.lifecycle->CheckNotStopping();
+}
+
+// The wait is that of ReadAndAdmit, with a guess for the number of texts. It
 // spares the copy of a message into one piece, 6 % of the time that gRPC's
 // threads spend on a refused call, and the whole body of one over HTTP.
-absl::Status CheckWaitUnread(const RequestWork& work, const ServerParts& parts,
-                             std::size_t num_bytes, absl::Duration time_left) {
-  if (work.never_shed()) return absl::OkStatus();
+absl::Status CheckUnread(const Method& method, const ServerParts& parts,
+                         std::size_t num_bytes, absl::Duration time_left) {
+  SEMRANK_RETURN_IF_ERROR(CheckState(method, parts));
+  if (method.refused_unread) {
+    SEMRANK_RETURN_IF_ERROR(parts.admission->CheckRoom());
+  }
+  if (!method.is_shed) return absl::OkStatus();
   const RequestSize size = GuessSize(num_bytes);
   const absl::Duration cost =
-      parts.admission->costs().Estimate(work.kind(), size.num_texts);
+      parts.admission->costs().Estimate(method.kind, size.num_texts);
   // Such a request runs in this thread whatever the workers do, unless its
   // exact number of texts says otherwise.
   if (cost <= RequestRun::kMaxInlineCost) return absl::OkStatus();
-  return PoolOf(work, parts).CheckWait(IsLong(size), cost, time_left);
+  return PoolOf(method, parts).CheckWait(IsLong(size), cost, time_left);
 }
 
-RequestRun::RequestRun(const ServerParts& parts,
-                       std::unique_ptr<RequestWork> work)
-    : parts_(parts),
-      work_(std::move(work)),
+RequestRun::RequestRun(const Method& method, const ServerParts& parts,
+                       std::unique_ptr<RequestHandler> handler)
+    : method_(method),
+      parts_(parts),
+      handler_(std::move(handler)),
       received_(std::chrono::steady_clock::now()) {}
 
 absl::Duration RequestRun::TimeSinceReceived() const {
@@ -91,6 +97,18 @@ void RequestRun::Start(std::string_view bytes) {
   }
 }
 
+absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
+  SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
+  // The wait is checked before the permits are taken. A request that is refused
+  // for its wait must not hold permits, even briefly: others would be refused
+  // because they are missing.
+  cost_ = EstimateCost();
+  inline_ = RunsInline();
+  if (!inline_) SEMRANK_RETURN_IF_ERROR(CheckWait());
+  SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
+  return absl::OkStatus();
+}
+
 void RequestRun::StartDecoding(std::size_t num_bytes, Decode decode) {
   size_ = GuessSize(num_bytes);
   cost_ = EstimateCost();
@@ -108,7 +126,7 @@ absl::Status RequestRun::DecodeAndAdmit(const Decode& decode) {
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
   SEMRANK_RETURN_IF_ERROR(CheckInTime());
   SEMRANK_ASSIGN_OR_RETURN(const std::string_view bytes, decode());
-  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Read(bytes));
+  SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
   SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
   return absl::OkStatus();
 }
@@ -129,20 +147,8 @@ void RequestRun::DecodeAndRun(const Decode& decode) {
   RunSlice();
 }
 
-absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
-  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Read(bytes));
-  // The wait is checked before the permits are taken. A request that is refused
-  // for its wait must not hold permits, even briefly: others would be refused
-  // for want of them.
-  cost_ = EstimateCost();
-  inline_ = RunsInline();
-  if (!inline_) SEMRANK_RETURN_IF_ERROR(CheckWait());
-  SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
-  return absl::OkStatus();
-}
-
 bool RequestRun::RunsInline() const {
-  if (work_->pool() != nullptr || IsLong(size_)) return false;
+  if (method_.threads != Threads::kBySize || IsLong(size_)) return false;
   // The level excludes this request, which has no permit yet. Two threads may
   // both see an idle server and both run inline; that delays reading by one
   // slice.
@@ -150,15 +156,28 @@ bool RequestRun::RunsInline() const {
 }
 
 absl::Duration RequestRun::EstimateCost() const {
-  return parts_.admission->costs().Estimate(work_->kind(), size_.num_texts);
+  return parts_.admission->costs().Estimate(method_.kind, size_.num_texts);
 }
 
 absl::Status RequestRun::CheckWait() const {
-  if (work_->never_shed()) return absl::OkStatus();
-  return pool().CheckWait(IsLong(size_), cost_, TimeLeft());
+  if (!method_.is_shed) return absl::OkStatus();
+  return PoolOf(method_, parts_).CheckWait(IsLong(size_), cost_, TimeLeft());
 }
 
-WorkerPool& RequestRun::pool() const { return PoolOf(*work_, parts_); }
+absl::Status RequestRun::CheckInTime() const {
+  // While no other task waits for its place it runs, whatever the estimate
+  // says: it may be wrong, and only a run corrects it.
+  const absl::Duration time_left = TimeLeft();
+  if (cost_ <= time_left || !PoolOf(method_, parts_).has_queue()) {
+    return absl::OkStatus();
+  }
+  return MakeError(
+      absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
+      absl::StrFormat("the call's deadline is in %d ms, and it would run for "
+                      "%d ms: it was not begun",
+                      absl::ToInt64Milliseconds(time_left),
+                      absl::ToInt64Milliseconds(cost_)));
+}
 
 // Waits for the first slice, or for the next one of a long request.
 void RequestRun::QueueForWorker(std::function<void()> run) {
@@ -166,21 +185,22 @@ void RequestRun::QueueForWorker(std::function<void()> run) {
   queued.Raise(size_.num_texts);
   // A later slice is cheaper by what ran already, so that the queue's expected
   // wait does not count finished work.
-  pool().Submit(
-      {.run =
-           [&queued, num_texts = size_.num_texts, run = std::move(run)] {
-             queued.Lower(num_texts);
-             run();
-           },
-       .is_long = IsLong(size_),
-       .has_begun = run_time_ > absl::ZeroDuration(),
-       .cost = std::max(cost_ - run_time_, absl::ZeroDuration())});
+  PoolOf(method_, parts_)
+      .Submit(
+          {.run =
+               [&queued, num_texts = size_.num_texts, run = std::move(run)] {
+                 queued.Lower(num_texts);
+                 run();
+               },
+           .is_long = IsLong(size_),
+           .has_begun = run_time_ > absl::ZeroDuration(),
+           .cost = std::max(cost_ - run_time_, absl::ZeroDuration())});
 }
 
 void RequestRun::RunSlice() {
   const absl::Duration begin = TimeSinceReceived();
   queue_time_ += begin - waiting_since_;
-  const absl::StatusOr<Progress> progress = Advance();
+  const absl::StatusOr<Progress> progress = RunHandler();
   const absl::Duration end = TimeSinceReceived();
   run_time_ += end - begin;
   if (progress.ok() && *progress == Progress::kMore) {
@@ -192,33 +212,20 @@ void RequestRun::RunSlice() {
   if (!progress.ok()) return Finish(progress.status());
   // Only complete runs are measured: one that was cancelled half-way would make
   // the kind of request look cheap.
-  parts_.admission->costs().Record(work_->kind(), size_.num_texts, run_time_);
+  parts_.admission->costs().Record(method_.kind, size_.num_texts, run_time_);
   // Serialised while the permits are still held, since the response takes
   // memory.
-  Finish(SerializeResponse(work_->response()));
+  Finish(SerializeResponse(handler_->response()));
 }
 
-absl::StatusOr<Progress> RequestRun::Advance() {
+absl::StatusOr<Progress> RequestRun::RunHandler() {
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
   // Only before the first slice: work that has begun is not wasted for an
   // estimate, and a passed deadline ends it anyway.
   if (!inline_ && run_time_ == absl::ZeroDuration()) {
     SEMRANK_RETURN_IF_ERROR(CheckInTime());
   }
-  return work_->Advance(*this);
-}
-
-absl::Status RequestRun::CheckInTime() const {
-  // While none waits for its place it runs, whatever the estimate says: it may
-  // be wrong, and only a run corrects it.
-  const absl::Duration time_left = TimeLeft();
-  if (cost_ <= time_left || !pool().has_queue()) return absl::OkStatus();
-  return MakeError(
-      absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
-      absl::StrFormat("the call's deadline is in %d ms, and it would run for "
-                      "%d ms: it was not begun",
-                      absl::ToInt64Milliseconds(time_left),
-                      absl::ToInt64Milliseconds(cost_)));
+  return handler_->RunSlice(*this);
 }
 
 void RequestRun::Finish(const absl::Status& status) {

@@ -1,5 +1,6 @@
 #include "server/rpc/call_metadata.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "server/auth/access_control.h"
 #include "server/base/errors.h"
 #include "server/requests/error_status.h"
+#include "server/requests/request_run.h"
 
 namespace semrank {
 namespace {
@@ -28,17 +30,18 @@ std::string_view Value(const grpc::ServerContextBase& context,
 // The size is checked before the key is hashed, so a call cannot make the
 // server hash a long header.
 absl::Status CheckMetadata(const grpc::ServerContextBase& context,
-                           std::int64_t max_metadata_bytes,
-                           const AccessControl* access, Role required) {
+                           const Method& method, const ServerParts& parts) {
   std::size_t num_bytes = 0;
   for (const auto& [name, value] : context.client_metadata()) {
     num_bytes += name.size() + value.size() + kEntryOverheadBytes;
   }
-  if (num_bytes > static_cast<std::size_t>(max_metadata_bytes)) {
-    return MetadataTooLarge(num_bytes, max_metadata_bytes);
+  const std::int64_t max_bytes = parts.limits.max_metadata_bytes;
+  if (num_bytes > static_cast<std::size_t>(max_bytes)) {
+    return MetadataTooLarge(num_bytes, max_bytes);
   }
-  if (access == nullptr) return absl::OkStatus();
-  return access->Check(Value(context, "authorization"), required);
+  // Most servers have no keys, and need not look for one.
+  if (parts.access == nullptr) return absl::OkStatus();
+  return CheckKey(method, parts, Value(context, "authorization"));
 }
 
 RequestIdentity IdentityOf(const grpc::ServerContextBase& context) {

@@ -7,26 +7,23 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/status.h>
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
-#include "server/auth/access_control.h"
 #include "server/base/request_identity.h"
+#include "server/requests/methods.h"
+#include "server/requests/server_parts.h"
 
 namespace semrank {
-
-class AccessControl;
 
 // Trailer of errors that ask the caller to come back later; its value is
 // RetryDelayMillis.
 inline constexpr char kPushbackTrailer[] = "grpc-retry-pushback-ms";
 
-// Before the message is looked at: METADATA_TOO_LARGE, then the errors of the
-// key. `access` null = every caller may call every method.
+// What a call is checked for first: METADATA_TOO_LARGE, then the errors of
+// CheckKey.
 absl::Status CheckMetadata(const grpc::ServerContextBase& context,
-                           std::int64_t max_metadata_bytes,
-                           const AccessControl* access, Role required);
+                           const Method& method, const ServerParts& parts);
 
 // The request id and the trace that the caller sent, or a new id.
 RequestIdentity IdentityOf(const grpc::ServerContextBase& context);

@@ -6,23 +6,20 @@
 #include <grpcpp/server_builder.h>
 
 #include <chrono>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "server/requests/methods.h"
 #include "server/rpc/external_connections.h"
 
 namespace semrank {
-namespace {
-
-constexpr const char* kHealthNames[] = {
-    "semrank.v1.RankingService", "semrank.v1.EmbeddingService",
-    "semrank.v1.CatalogService", "semrank.v1.ModelService"};
-
-}  // namespace
-
 void ReportHealth(grpc::Server& server, bool serving) {
   grpc::HealthCheckServiceInterface& health = *server.GetHealthCheckService();
-  for (const char* name : kHealthNames) health.SetServingStatus(name, serving);
+  for (const std::string_view name : ServiceNames()) {
+    health.SetServingStatus(std::string(name), serving);
+  }
   health.SetServingStatus(serving);  // "" too
 }
 

@@ -1,323 +1,331 @@
 #include "server/rpc/services.h"
 
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
+#include <grpcpp/support/slice.h>
+
+#include <array>
+#include <atomic>
 #include <cstdint>
-#include <memory>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "model/base/status_macros.h"
 #include "semrank/v1/catalog_service.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/base/errors.h"
-#include "server/requests/embed_work.h"
-#include "server/requests/error_status.h"
-#include "server/requests/method_works.h"
-#include "server/requests/rank_work.h"
+#include "server/base/request_log.h"
+#include "server/requests/methods.h"
+#include "server/requests/request_run.h"
+#include "server/rpc/byte_buffers.h"
+#include "server/rpc/call_metadata.h"
 #include "server/rpc/stream_call.h"
-#include "server/rpc/unary_call.h"
 
 namespace semrank {
 namespace {
-
-// All methods are raw: gRPC 1.51 answers bytes that its own parser refuses with
-// an empty UNIMPLEMENTED, on a stream with a silent end.
-using RankingServiceBase = v1::RankingService::WithRawCallbackMethod_Rank<
-    v1::RankingService::WithRawCallbackMethod_RankStream<
-        v1::RankingService::WithRawCallbackMethod_Explain<
-            v1::RankingService::Service>>>;
-using EmbeddingServiceBase =
-    v1::EmbeddingService::WithRawCallbackMethod_EmbedTexts<
-        v1::EmbeddingService::WithRawCallbackMethod_EmbedTextsStream<
-            v1::EmbeddingService::Service>>;
-using CatalogServiceBase =
-    v1::CatalogService::WithRawCallbackMethod_PutDocuments<
-        v1::CatalogService::WithRawCallbackMethod_PutDocumentsStream<
-            v1::CatalogService::WithRawCallbackMethod_GetDocuments<
-                v1::CatalogService::WithRawCallbackMethod_DeleteDocuments<
-                    v1::CatalogService::WithRawCallbackMethod_SearchDocuments<
-                        v1::CatalogService::Service>>>>>;
-using ModelServiceBase = v1::ModelService::WithRawCallbackMethod_GetModel<
-    v1::ModelService::WithRawCallbackMethod_ListModels<
-        v1::ModelService::WithRawCallbackMethod_ReloadModel<
-            v1::ModelService::WithRawCallbackMethod_GetLimits<
-                v1::ModelService::Service>>>>;
 
 using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 
-// What the methods of one service share.
-class Methods {
+// What a call costs in gRPC beside its messages.
+constexpr std::size_t kCallBytes = 8'192;
+
+// A call as gRPC transfers it. The pointers live until the call is finished.
+struct RawCall {
+  CallbackServerContext* context = nullptr;
+  const ByteBuffer* request = nullptr;
+  ByteBuffer* response = nullptr;
+};
+
+// One unary call from its bytes to its status. It uses gRPC's own reactor,
+// which gRPC finishes without switching threads; OpenCalls tells when the
+// client has the response.
+class UnaryCall final : public RequestRun {
  public:
-  Methods(const ServerParts& parts, OpenCalls& calls, const char* service)
-      : parts_(parts), calls_(calls), service_(service) {}
+  UnaryCall(const Method& method, const ServerParts& parts, OpenCalls& calls,
+            const Metrics::Rpc& rpc, const RawCall& raw)
+      : RequestRun(method, parts, method.make_handler(parts)),
+        calls_(calls),
+        rpc_(rpc),
+        raw_(raw),
+        reactor_(raw.context->DefaultReactor()) {}
 
-  // Counters exist before the first call, so their series begin at 0.
-  Metrics::Rpc Unary(const char* method) const {
-    return parts_.metrics->AddRpc(service_, method, "unary");
-  }
-  Metrics::Stream Stream(const char* method) const {
-    return parts_.metrics->AddStream(service_, method);
-  }
+  // Runs the call, which deletes itself, perhaps before Begin returns. Returns
+  // what the method must return.
+  ServerUnaryReactor* Begin();
 
-  ServerUnaryReactor* Start(const Metrics::Rpc& rpc, MakeWork make_work,
-                            const RawCall& raw) const {
-    return UnaryCall::Start(parts_, calls_, rpc, raw, make_work(parts_));
+  absl::Time deadline() const override {
+    return absl::FromChrono(raw_.context->deadline());
   }
-  // The stream deletes itself.
-  template <typename Call>
-  RawStreamReactor* StartStream(const Metrics::Stream& metrics,
-                                CallbackServerContext& context,
-                                int max_requests, Role role) const {
-    // Begin may finish the stream already. That is safe before the method
-    // returns: gRPC keeps operations back until it has bound the reactor.
-    auto* const call = new Call(parts_, calls_, metrics, context, max_requests);
-    call->Begin(role);
-    return call;
-  }
-  const ServerParts& parts() const { return parts_; }
+  bool cancelled() const override { return raw_.context->IsCancelled(); }
 
  private:
+  absl::Status CheckCall();
+  absl::Status SerializeResponse(
+      const google::protobuf::MessageLite& response) override {
+    return Serialize(response, *parts().metrics, *raw_.response);
+  }
+  // Sends details and trailers, counts and logs the call, and deletes it.
+  void Done(const absl::Status& status) override;
+
+  OpenCalls& calls_;
+  const Metrics::Rpc& rpc_;
+  const RawCall raw_;
+  ServerUnaryReactor* const reactor_;
+  grpc::Slice bytes_;
+};
+
+ServerUnaryReactor* UnaryCall::Begin() {
+  ServerUnaryReactor* const reactor = reactor_;
+  rpc_.Started();
+  const absl::Status status = CheckCall();
+  status.ok() ? Start(ViewOf(bytes_)) : Refuse(status);
+  return reactor;
+}
+
+// In the order of what a check costs. Nothing before ToSingleSlice touches the
+// message, so a refused call is not even copied.
+absl::Status UnaryCall::CheckCall() {
+  SEMRANK_RETURN_IF_ERROR(calls_.Begin(*raw_.context));
+  SEMRANK_RETURN_IF_ERROR(CheckMetadata(*raw_.context, method(), parts()));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckUnread(method(), parts(), raw_.request->Length(), TimeLeft()));
+  if (method().refused_unread) SEMRANK_RETURN_IF_ERROR(calls_.CheckRoom());
+  return ToSingleSlice(*raw_.request, MaxRequestBytes(parts().limits),
+                       bytes_);
+}
+
+void UnaryCall::Done(const absl::Status& status) {
+  // The reactor and the context belong to gRPC; only the UnaryCall is our own.
+  const std::unique_ptr<UnaryCall> self(this);
+  const RequestIdentity identity = IdentityOf(*raw_.context);
+  const grpc::Status final_status =
+      FinalStatus(status, identity, *raw_.context);
+  const absl::Duration time = TimeSinceReceived();
+  rpc_.Handled(status.code(), time);
+  if (parts().request_log != nullptr) {
+    const bool by_admin = method().role == Role::kAdmin;
+    parts().request_log->Record(
+        {.method = rpc_.name(),
+         .identity = identity,
+         .status = status,
+         .time = time,
+         .actor = by_admin ? ActorOf(*raw_.context) : ""});
+  }
+  // Releases a copy that ToSingleSlice made, before the client has read the
+  // response. The message itself stays counted: gRPC keeps it as long.
+  bytes_ = grpc::Slice();
+  calls_.SetUnsentBytes(
+      *raw_.context,
+      static_cast<std::int64_t>(raw_.request->Length() +
+                                raw_.response->Length() + kCallBytes));
+  // From here on gRPC may destroy the context and the buffers.
+  reactor_->Finish(final_status);
+}
+
+// One message of a stream. Deletes itself when the stream has its answer.
+class StreamedRequest final : public RequestRun {
+ public:
+  // The message is number `place` of the stream, from 1.
+  StreamedRequest(const Method& method, StreamCall& stream,
+                  std::unique_ptr<RequestHandler> handler, std::uint64_t place,
+                  grpc::Slice bytes)
+      : RequestRun(method, stream.parts(), std::move(handler)),
+        stream_(stream),
+        place_(place),
+        bytes_(std::move(bytes)) {}
+
+  void Begin();
+
+  absl::Time deadline() const override { return stream_.deadline(); }
+  bool cancelled() const override { return stream_.cancelled(); }
+
+ private:
+  absl::Status SerializeResponse(
+      const google::protobuf::MessageLite& response) override {
+    return Serialize(response, *parts().metrics, answer_);
+  }
+  void Done(const absl::Status& status) override;
+
+  StreamCall& stream_;
+  const std::uint64_t place_;
+  const grpc::Slice bytes_;
+  ByteBuffer answer_;
+};
+
+void StreamedRequest::Begin() {
+  absl::Status status =
+      CheckUnread(method(), parts(), bytes_.size(), TimeLeft());
+  if (status.ok() && method().refused_unread) {
+    status = stream_.calls().CheckRoom();
+  }
+  // A message that cannot be read is left to Start, which says what is wrong.
+  if (!status.ok() && handler().ReadForRefusal(ViewOf(bytes_))) {
+    return Refuse(status);
+  }
+  Start(ViewOf(bytes_));
+}
+
+void StreamedRequest::Done(const absl::Status& status) {
+  const std::unique_ptr<StreamedRequest> self(this);
+  if (!status.ok()) {
+    // The number of a malformed request is not known, or not to be believed.
+    if (ErrorReason(status) == kMalformedReason ||
+        !handler().SetFailure(status)) {
+      return stream_.End(status);
+    }
+    const absl::Status made = SerializeResponse(handler().response());
+    if (!made.ok()) return stream_.End(made);
+  }
+  // Before Answer, after which the stream may be gone.
+  stream_.Record(status, handler().request_number().value_or(place_),
+                 TimeSinceReceived());
+  stream_.Answer(status, answer_);
+}
+
+// A stream whose messages are requests of one method.
+class RequestStream final : public StreamCall {
+ public:
+  RequestStream(const Method& method, const ServerParts& parts,
+                OpenCalls& calls, const Metrics::Stream& metrics,
+                CallbackServerContext& context)
+      : StreamCall(method, parts, calls, metrics, context),
+        make_handler_(method.make_stream(parts)) {}
+
+ private:
+  // The request owns itself.
+  void Take(grpc::Slice bytes) override {
+    auto* const request = new StreamedRequest(
+        method(), *this, make_handler_(), ++num_messages_, std::move(bytes));
+    request->Begin();
+  }
+
+  const StreamHandlers make_handler_;
+  // Concurrent requests are taken by several threads.
+  std::atomic<std::uint64_t> num_messages_ = 0;
+};
+
+// What the services below forward to.
+class MethodCalls {
+ public:
+  // Counters exist before the first call, so their series begin at 0.
+  MethodCalls(const ServerParts& parts, OpenCalls& calls)
+      : parts_(parts), calls_(calls) {
+    for (std::size_t i = 0; i < kNumMethods; ++i) {
+      const Method& method = kMethods[i];
+      if (method.is_stream()) {
+        metrics_[i] = parts.metrics->AddStream(method.service, method.name);
+      } else {
+        metrics_[i].rpc =
+            parts.metrics->AddRpc(method.service, method.name, "unary");
+      }
+    }
+  }
+
+  ServerUnaryReactor* StartUnary(MethodId id, const RawCall& raw) const {
+    auto* const call =
+        new UnaryCall(MethodOf(id), parts_, calls_, MetricsOf(id).rpc, raw);
+    return call->Begin();
+  }
+  RawStreamReactor* StartStream(MethodId id,
+                                CallbackServerContext& context) const {
+    // Begin may finish the stream already. That is safe before the method
+    // returns: gRPC keeps operations back until it has bound the reactor.
+    auto* const call =
+        new RequestStream(MethodOf(id), parts_, calls_, MetricsOf(id), context);
+    call->Begin();
+    return call;
+  }
+
+ private:
+  const Metrics::Stream& MetricsOf(MethodId id) const {
+    return metrics_[static_cast<std::size_t>(id)];
+  }
+
   // A copy, to which calls keep references; the services outlive them.
   const ServerParts parts_;
   OpenCalls& calls_;
-  const char* const service_;
+  std::array<Metrics::Stream, kNumMethods> metrics_;
 };
 
-// A request of a RankStream. It is answered when it is done, by its number,
-// also when it fails.
-class StreamedRank final : public StreamedRequest {
- public:
-  StreamedRank(StreamCall& stream, grpc::Slice bytes)
-      : StreamedRank(stream, std::move(bytes),
-                     std::make_unique<v1::RankStreamResponse>()) {}
-
- private:
-  StreamedRank(StreamCall& stream, grpc::Slice bytes,
-               std::unique_ptr<v1::RankStreamResponse> response)
-      : StreamedRequest(stream, std::move(bytes),
-                        MakeStreamedRankWork(stream.parts(), *response)),
-        response_(std::move(response)) {}
-
-  void Done(const absl::Status& status) override {
-    const std::unique_ptr<StreamedRank> self(this);
-    // The number of a malformed request is not known, or not to be believed.
-    if (ErrorReason(status) == kMalformedReason) return stream().End(status);
-    // On a stream, gRPC's status would end all of its requests. So a failure
-    // travels in the response, with the details that a unary call has.
-    if (!status.ok()) {
-      *response_->mutable_status() = ToRpcStatus(status);
-      const absl::Status made = SerializeResponse(*response_);
-      if (!made.ok()) return stream().End(made);
-    }
-    // Before Answer, after which the stream may be gone.
-    stream().Record(status, response_->request_number(), TimeSinceReceived());
-    stream().Answer(status, answer());
-  }
-
-  const std::unique_ptr<v1::RankStreamResponse> response_;
+// A service of the generated code, all of whose methods are UNIMPLEMENTED.
+template <typename Generated>
+class BareService : public Generated::Service {
+ protected:
+  std::shared_ptr<const MethodCalls> calls_;
 };
 
-class RankStreamCall final : public StreamCall {
- public:
-  using StreamCall::StreamCall;
+// Base with one method of the table. All methods are raw: gRPC 1.51 answers
+// bytes that its own parser refuses with an empty UNIMPLEMENTED, on a stream
+// with a silent end.
+template <MethodId id, typename Base>
+class WithMethod;
 
- private:
-  void Take(grpc::Slice bytes) override {
-    StreamedRequest::Begin(
-        std::make_unique<StreamedRank>(*this, std::move(bytes)));
-  }
+#define SEMRANK_UNARY(service_name, method_name, ...)                        \
+  template <typename Base>                                                   \
+  class WithMethod<MethodId::k##method_name, Base>                           \
+      : public v1::service_name::WithRawCallbackMethod_##method_name<Base> { \
+    ServerUnaryReactor* method_name(CallbackServerContext* context,          \
+                                    const ByteBuffer* request,               \
+                                    ByteBuffer* response) final {            \
+      return this->calls_->StartUnary(MethodId::k##method_name,              \
+                                      {context, request, response});         \
+    }                                                                        \
+  };
+#define SEMRANK_STREAM(service_name, method_name, ...)                       \
+  template <typename Base>                                                   \
+  class WithMethod<MethodId::k##method_name, Base>                           \
+      : public v1::service_name::WithRawCallbackMethod_##method_name<Base> { \
+    RawStreamReactor* method_name(CallbackServerContext* context) final {    \
+      return this->calls_->StartStream(MethodId::k##method_name, *context);  \
+    }                                                                        \
+  };
+#include "server/requests/methods.def"
+#undef SEMRANK_STREAM
+#undef SEMRANK_UNARY
+
+// BareService with those of the first `num_methods` methods of the table that
+// are of this service.
+template <typename Generated, std::size_t num_methods>
+struct WithMethods {
+  static constexpr std::size_t kLast = num_methods - 1;
+  using Rest = typename WithMethods<Generated, kLast>::Type;
+  using Type =
+      std::conditional_t<std::string_view(kMethods[kLast].service) ==
+                             Generated::service_full_name(),
+                         WithMethod<static_cast<MethodId>(kLast), Rest>, Rest>;
+};
+template <typename Generated>
+struct WithMethods<Generated, 0> {
+  using Type = BareService<Generated>;
 };
 
-// A message of a stream that is answered in order. A message that cannot be
-// answered ends the stream, so the client knows from the answers how far it
-// came.
-class OrderedMessage final : public StreamedRequest {
+template <typename Generated>
+class TableService final : public WithMethods<Generated, kNumMethods>::Type {
  public:
-  // Message `number` of the stream, from 1.
-  OrderedMessage(StreamCall& stream, grpc::Slice bytes,
-                 std::unique_ptr<RequestWork> work, std::uint64_t number)
-      : StreamedRequest(stream, std::move(bytes), std::move(work)),
-        number_(number) {}
-
- private:
-  void Done(const absl::Status& status) override {
-    const std::unique_ptr<OrderedMessage> self(this);
-    if (!status.ok()) return stream().End(status);
-    stream().Record(status, number_, TimeSinceReceived());
-    stream().Answer(status, answer());
+  explicit TableService(std::shared_ptr<const MethodCalls> calls) {
+    this->calls_ = std::move(calls);
   }
-
-  const std::uint64_t number_;
-};
-
-// One message at a time, which keeps the order. make_work takes the parts and
-// the State, which belongs to the one message that is worked on.
-template <typename State, std::unique_ptr<RequestWork> (*make_work)(
-                              const ServerParts& parts, State& state)>
-class OrderedStreamCall final : public StreamCall {
- public:
-  using StreamCall::StreamCall;
-
- private:
-  void Take(grpc::Slice bytes) override {
-    StreamedRequest::Begin(std::make_unique<OrderedMessage>(
-        *this, std::move(bytes), make_work(parts(), state_), ++num_messages_));
-  }
-
-  State state_ = {};
-  std::uint64_t num_messages_ = 0;
-};
-
-using EmbedStreamCall =
-    OrderedStreamCall<EmbedStreamState, MakeStreamedEmbedWork>;
-using PutStreamCall = OrderedStreamCall<std::uint64_t, MakeStreamedPutWork>;
-
-class RankingService final : public RankingServiceBase {
- public:
-  RankingService(const ServerParts& parts, OpenCalls& calls)
-      : methods_(parts, calls, v1::RankingService::service_full_name()) {}
-
-  ServerUnaryReactor* Rank(CallbackServerContext* context,
-                           const ByteBuffer* request,
-                           ByteBuffer* response) override {
-    return methods_.Start(rank_, MakeRankWork, {context, request, response});
-  }
-  RawStreamReactor* RankStream(CallbackServerContext* context) override {
-    const auto max_requests =
-        static_cast<int>(methods_.parts().limits.max_requests_per_stream);
-    return methods_.StartStream<RankStreamCall>(rank_stream_, *context,
-                                                max_requests, Role::kRead);
-  }
-  ServerUnaryReactor* Explain(CallbackServerContext* context,
-                              const ByteBuffer* request,
-                              ByteBuffer* response) override {
-    return methods_.Start(explain_, MakeExplainWork,
-                          {context, request, response});
-  }
-
- private:
-  const Methods methods_;
-  const Metrics::Rpc rank_ = methods_.Unary("Rank");
-  const Metrics::Stream rank_stream_ = methods_.Stream("RankStream");
-  const Metrics::Rpc explain_ = methods_.Unary("Explain");
-};
-
-class EmbeddingService final : public EmbeddingServiceBase {
- public:
-  EmbeddingService(const ServerParts& parts, OpenCalls& calls)
-      : methods_(parts, calls, v1::EmbeddingService::service_full_name()) {}
-
-  ServerUnaryReactor* EmbedTexts(CallbackServerContext* context,
-                                 const ByteBuffer* request,
-                                 ByteBuffer* response) override {
-    return methods_.Start(embed_texts_, MakeEmbedWork,
-                          {context, request, response});
-  }
-  RawStreamReactor* EmbedTextsStream(CallbackServerContext* context) override {
-    return methods_.StartStream<EmbedStreamCall>(
-        embed_texts_stream_, *context, /*max_requests=*/1, Role::kRead);
-  }
-
- private:
-  const Methods methods_;
-  const Metrics::Rpc embed_texts_ = methods_.Unary("EmbedTexts");
-  const Metrics::Stream embed_texts_stream_ =
-      methods_.Stream("EmbedTextsStream");
-};
-
-class CatalogService final : public CatalogServiceBase {
- public:
-  CatalogService(const ServerParts& parts, OpenCalls& calls)
-      : methods_(parts, calls, v1::CatalogService::service_full_name()) {}
-
-  ServerUnaryReactor* PutDocuments(CallbackServerContext* context,
-                                   const ByteBuffer* request,
-                                   ByteBuffer* response) override {
-    return methods_.Start(put_documents_, MakePutWork,
-                          {context, request, response, Role::kWrite});
-  }
-  RawStreamReactor* PutDocumentsStream(
-      CallbackServerContext* context) override {
-    return methods_.StartStream<PutStreamCall>(
-        put_documents_stream_, *context, /*max_requests=*/1, Role::kWrite);
-  }
-  ServerUnaryReactor* GetDocuments(CallbackServerContext* context,
-                                   const ByteBuffer* request,
-                                   ByteBuffer* response) override {
-    return methods_.Start(get_documents_, MakeGetWork,
-                          {context, request, response});
-  }
-  ServerUnaryReactor* DeleteDocuments(CallbackServerContext* context,
-                                      const ByteBuffer* request,
-                                      ByteBuffer* response) override {
-    return methods_.Start(delete_documents_, MakeDeleteWork,
-                          {context, request, response, Role::kWrite});
-  }
-  ServerUnaryReactor* SearchDocuments(CallbackServerContext* context,
-                                      const ByteBuffer* request,
-                                      ByteBuffer* response) override {
-    return methods_.Start(search_documents_, MakeSearchWork,
-                          {context, request, response});
-  }
-
- private:
-  const Methods methods_;
-  const Metrics::Rpc put_documents_ = methods_.Unary("PutDocuments");
-  const Metrics::Stream put_documents_stream_ =
-      methods_.Stream("PutDocumentsStream");
-  const Metrics::Rpc get_documents_ = methods_.Unary("GetDocuments");
-  const Metrics::Rpc delete_documents_ = methods_.Unary("DeleteDocuments");
-  const Metrics::Rpc search_documents_ = methods_.Unary("SearchDocuments");
-};
-
-class ModelService final : public ModelServiceBase {
- public:
-  ModelService(const ServerParts& parts, OpenCalls& calls)
-      : methods_(parts, calls, v1::ModelService::service_full_name()) {}
-
-  ServerUnaryReactor* GetModel(CallbackServerContext* context,
-                               const ByteBuffer* request,
-                               ByteBuffer* response) override {
-    return methods_.Start(get_model_, MakeGetModelWork,
-                          {context, request, response});
-  }
-  ServerUnaryReactor* ListModels(CallbackServerContext* context,
-                                 const ByteBuffer* request,
-                                 ByteBuffer* response) override {
-    return methods_.Start(list_models_, MakeListModelsWork,
-                          {context, request, response});
-  }
-  ServerUnaryReactor* ReloadModel(CallbackServerContext* context,
-                                  const ByteBuffer* request,
-                                  ByteBuffer* response) override {
-    return methods_.Start(reload_model_, MakeReloadModelWork,
-                          {context, request, response, Role::kAdmin});
-  }
-  ServerUnaryReactor* GetLimits(CallbackServerContext* context,
-                                const ByteBuffer* request,
-                                ByteBuffer* response) override {
-    return methods_.Start(get_limits_, MakeGetLimitsWork,
-                          {context, request, response});
-  }
-
- private:
-  const Methods methods_;
-  const Metrics::Rpc get_model_ = methods_.Unary("GetModel");
-  const Metrics::Rpc list_models_ = methods_.Unary("ListModels");
-  const Metrics::Rpc reload_model_ = methods_.Unary("ReloadModel");
-  const Metrics::Rpc get_limits_ = methods_.Unary("GetLimits");
 };
 
 }  // namespace
 
 std::vector<std::unique_ptr<grpc::Service>> MakeServices(
     const ServerParts& parts, OpenCalls& calls) {
+  const auto shared = std::make_shared<const MethodCalls>(parts, calls);
   std::vector<std::unique_ptr<grpc::Service>> services;
-  services.push_back(std::make_unique<RankingService>(parts, calls));
-  services.push_back(std::make_unique<EmbeddingService>(parts, calls));
-  services.push_back(std::make_unique<CatalogService>(parts, calls));
-  services.push_back(std::make_unique<ModelService>(parts, calls));
+  services.push_back(
+      std::make_unique<TableService<v1::RankingService>>(shared));
+  services.push_back(
+      std::make_unique<TableService<v1::EmbeddingService>>(shared));
+  services.push_back(
+      std::make_unique<TableService<v1::CatalogService>>(shared));
+  services.push_back(std::make_unique<TableService<v1::ModelService>>(shared));
   return services;
 }
 

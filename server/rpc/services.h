@@ -1,5 +1,5 @@
-// The services of semrank.v1: which method does which work, and what its caller
-// must be allowed to.
+// The gRPC services of semrank.v1, made from the table of methods. A call runs
+// as a RequestRun: one for a unary call, one for each message of a stream.
 #ifndef SEMRANK_SERVER_RPC_SERVICES_H_
 #define SEMRANK_SERVER_RPC_SERVICES_H_
 
@@ -13,7 +13,8 @@
 
 namespace semrank {
 
-// Ranking, embedding, catalog and model. `calls` must outlive them.
+// Ranking, embedding, catalog and model. `calls` must outlive them; the parts
+// are copied.
 std::vector<std::unique_ptr<grpc::Service>> MakeServices(
     const ServerParts& parts, OpenCalls& calls);
 

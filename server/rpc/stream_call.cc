@@ -2,6 +2,7 @@
 
 #include "model/base/status_macros.h"
 #include "server/base/request_log.h"
+#include "server/requests/request_run.h"
 #include "server/rpc/byte_buffers.h"
 #include "server/rpc/call_metadata.h"
 
@@ -25,20 +26,24 @@ std::size_t CostOf(const grpc::ByteBuffer& answer) {
 
 }  // namespace
 
-StreamCall::StreamCall(const ServerParts& parts, OpenCalls& calls,
-                       const Metrics::Stream& metrics,
-                       grpc::CallbackServerContext& context, int max_requests)
-    : parts_(parts),
+StreamCall::StreamCall(const Method& method, const ServerParts& parts,
+                       OpenCalls& calls, const Metrics::Stream& metrics,
+                       grpc::CallbackServerContext& context)
+    : method_(method),
+      parts_(parts),
       calls_(calls),
       metrics_(metrics),
       context_(context),
-      max_requests_(max_requests),
+      max_requests_(
+          method.concurrent
+              ? static_cast<int>(parts.limits.max_requests_per_stream)
+              : 1),
       identity_(IdentityOf(context)),
       begun_(std::chrono::steady_clock::now()) {}
 
-void StreamCall::Begin(Role role) {
+void StreamCall::Begin() {
   metrics_.rpc.Started();
-  const absl::Status status = CheckBeforeReading(role);
+  const absl::Status status = CheckCall();
   mutex_.Lock();
   if (!status.ok()) SetFinalStatus(status);
   UnlockAndContinue();
@@ -46,13 +51,12 @@ void StreamCall::Begin(Role role) {
 
 // The call is registered even if the key is refused: a stop waits for every
 // call of ours.
-absl::Status StreamCall::CheckBeforeReading(Role role) {
-  const absl::Status allowed = CheckMetadata(
-      context_, parts_.limits.max_metadata_bytes, parts_.access, role);
+absl::Status StreamCall::CheckCall() {
+  const absl::Status allowed = CheckMetadata(context_, method_, parts_);
   if (!allowed.ok()) parts_.metrics->CountRejected(allowed);
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(context_, this));
   SEMRANK_RETURN_IF_ERROR(allowed);
-  SEMRANK_RETURN_IF_ERROR(parts_.lifecycle->CheckAnswering());
+  SEMRANK_RETURN_IF_ERROR(CheckState(method_, parts_));
   return calls_.CheckRoom();
 }
 
@@ -217,23 +221,6 @@ void StreamCall::FinishNow() {
 void StreamCall::OnDone() {
   calls_.ForgetStream(this);
   delete this;
-}
-
-// From here on the request owns itself, until Done deletes it.
-void StreamedRequest::Begin(std::unique_ptr<StreamedRequest> request) {
-  StreamedRequest& run = *request.release();
-  absl::Status status = run.CheckUnread();
-  if (status.ok() && run.work().refused_unread()) {
-    status = run.stream_.calls().CheckRoom();
-  }
-  if (status.ok()) status = run.CheckWaitUnread(ViewOf(run.bytes_));
-  if (!status.ok()) return run.Refuse(status);
-  run.Start(ViewOf(run.bytes_));
-}
-
-absl::Status StreamedRequest::SerializeResponse(
-    const google::protobuf::MessageLite& response) {
-  return Serialize(response, *parts().metrics, answer_);
 }
 
 }  // namespace semrank

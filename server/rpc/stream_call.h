@@ -1,5 +1,5 @@
-// One bidirectional stream from its first message to its status, and the
-// requests on it. With unary_call the only place that uses gRPC's callback API.
+// One bidirectional stream from its first message to its status. With services
+// the only place that uses gRPC's callback API.
 //
 //   Reading  one message at a time, and only while fewer than `max_requests`
 //            are in flight and less than 1 MiB of answers waits to be written;
@@ -14,7 +14,6 @@
 #ifndef SEMRANK_SERVER_RPC_STREAM_CALL_H_
 #define SEMRANK_SERVER_RPC_STREAM_CALL_H_
 
-#include <google/protobuf/message_lite.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
@@ -23,16 +22,15 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "model/base/mutex.h"
-#include "server/auth/access_control.h"
 #include "server/base/caller.h"
+#include "server/base/metrics.h"
 #include "server/base/request_identity.h"
-#include "server/requests/request_run.h"
+#include "server/requests/methods.h"
+#include "server/requests/server_parts.h"
 #include "server/rpc/open_calls.h"
 
 namespace semrank {
@@ -47,13 +45,12 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   }
   bool cancelled() const override { return context_.IsCancelled(); }
 
-  // All arguments must outlive the stream; `max_requests` is at least 1. The
-  // stream deletes itself.
-  StreamCall(const ServerParts& parts, OpenCalls& calls,
+  // All arguments must outlive the stream, which deletes itself.
+  StreamCall(const Method& method, const ServerParts& parts, OpenCalls& calls,
              const Metrics::Stream& metrics,
-             grpc::CallbackServerContext& context, int max_requests);
-  // Once, after construction; `role` is what the caller needs.
-  void Begin(Role role);
+             grpc::CallbackServerContext& context);
+  // To be called once, after construction.
+  void Begin();
 
   // Each message taken must lead to one of these two, from any thread; the
   // stream may delete itself then. `outcome` is only counted; `status` must
@@ -66,15 +63,17 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   void Record(const absl::Status& outcome, std::uint64_t number,
               absl::Duration time) const;
 
+  const Method& method() const { return method_; }
   const ServerParts& parts() const { return parts_; }
   OpenCalls& calls() { return calls_; }
 
  private:
-  // Takes one message, on gRPC's thread. With max_requests == 1 the next one
-  // comes after the answer; otherwise several threads may be here at once.
+  // Takes one message, on gRPC's thread. Several threads may be here at once if
+  // the method's requests run concurrently; otherwise the next message comes
+  // after the answer.
   virtual void Take(grpc::Slice bytes) = 0;
 
-  absl::Status CheckBeforeReading(Role role);
+  absl::Status CheckCall();
 
   // Reactions of gRPC.
   void OnReadDone(bool ok) override;
@@ -97,6 +96,7 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishNow();
 
+  const Method& method_;
   const ServerParts& parts_;
   OpenCalls& calls_;
   const Metrics::Stream& metrics_;
@@ -116,35 +116,6 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   std::size_t answer_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // Set once nothing more is read; the first one stays.
   std::optional<absl::Status> final_status_ ABSL_GUARDED_BY(mutex_);
-};
-
-// One request of a stream. Deletes itself in Done, which must lead to Answer or
-// End of the stream.
-class StreamedRequest : public RequestRun {
- public:
-  // Runs the request.
-  static void Begin(std::unique_ptr<StreamedRequest> request);
-
-  absl::Time deadline() const override { return stream_.deadline(); }
-  bool cancelled() const override { return stream_.cancelled(); }
-
- protected:
-  StreamedRequest(StreamCall& stream, grpc::Slice bytes,
-                  std::unique_ptr<RequestWork> work)
-      : RequestRun(stream.parts(), std::move(work)),
-        stream_(stream),
-        bytes_(std::move(bytes)) {}
-
-  absl::Status SerializeResponse(
-      const google::protobuf::MessageLite& response) override;
-  StreamCall& stream() { return stream_; }
-  // The serialised response.
-  const grpc::ByteBuffer& answer() const { return answer_; }
-
- private:
-  StreamCall& stream_;
-  const grpc::Slice bytes_;
-  grpc::ByteBuffer answer_;
 };
 
 }  // namespace semrank

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/requests/rank_work.h"
 #include "server/requests/request_run.h"
 #include "tests/support/test_server.h"
 #include "tests/support/tiny_model.h"
@@ -17,7 +16,7 @@ namespace {
 class RefusedRun final : public RequestRun {
  public:
   explicit RefusedRun(const ServerParts& parts)
-      : RequestRun(parts, MakeRankWork(parts)) {}
+      : RequestRun(MethodOf(MethodId::kRank), parts, MakeRankHandler(parts)) {}
   absl::Status Run(std::string_view bytes) {
     Start(bytes);
     return status_;

@@ -9,23 +9,29 @@
 #include <utility>
 
 #include "server/base/errors.h"
-#include "server/requests/embed_work.h"
-#include "server/requests/method_works.h"
-#include "server/requests/rank_work.h"
+#include "server/requests/methods.h"
+#include "server/requests/request_run.h"
 #include "tests/fuzz/fuzz_server.h"
 
 namespace semrank {
 namespace {
 
-constexpr std::array<MakeWork, 10> kMethods = {
-    MakeRankWork,       MakeExplainWork,    MakeEmbedWork,  MakePutWork,
-    MakeGetWork,        MakeDeleteWork,     MakeSearchWork, MakeGetModelWork,
-    MakeListModelsWork, MakeReloadModelWork};
+// In the order of the seeds' first bytes.
+constexpr std::array<MethodId, 10> kFuzzedMethods = {MethodId::kRank,
+                                                     MethodId::kExplain,
+                                                     MethodId::kEmbedTexts,
+                                                     MethodId::kPutDocuments,
+                                                     MethodId::kGetDocuments,
+                                                     MethodId::kDeleteDocuments,
+                                                     MethodId::kSearchDocuments,
+                                                     MethodId::kGetModel,
+                                                     MethodId::kListModels,
+                                                     MethodId::kReloadModel};
 
 class FuzzRun final : public RequestRun {
  public:
-  FuzzRun(const ServerParts& parts, MakeWork make)
-      : RequestRun(parts, make(parts)) {}
+  FuzzRun(const Method& method, const ServerParts& parts)
+      : RequestRun(method, parts, method.make_handler(parts)) {}
   absl::Status Run(std::string_view bytes) {
     std::future<absl::Status> done = done_.get_future();
     Start(bytes);
@@ -53,8 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   using namespace semrank;
   static Server& server = MakeFuzzServer();
   if (size == 0) return 0;
-  const MakeWork make = kMethods[data[0] % kMethods.size()];
-  FuzzRun run(server.parts(), make);
+  const MethodId id = kFuzzedMethods[data[0] % kFuzzedMethods.size()];
+  FuzzRun run(MethodOf(id), server.parts());
   const absl::Status status =
       run.Run({reinterpret_cast<const char*>(data) + 1, size - 1});
   FUZZ_CHECK(!absl::IsInternal(status) && !absl::IsUnknown(status));

@@ -23,12 +23,16 @@ namespace {
 
 constexpr std::int64_t kLarge = RequestRun::kMaxInlineTexts + 1;
 
+// A method of which a worker may run a request or not, by its size.
+constexpr Method kMethod = {
+    .service = "Test", .name = "Test", .role = Role::kRead};
+
 // Takes `num_turns` turns and writes its name into `log` in each; its name in
 // upper case when it is read.
-class RecordedWork final : public RequestWork {
+class RecordingHandler final : public RequestHandler {
  public:
-  RecordedWork(std::int64_t num_texts, int num_turns, char name,
-               std::string* log)
+  RecordingHandler(std::int64_t num_texts, int num_turns, char name,
+                   std::string* log)
       : num_texts_(num_texts),
         turns_left_(num_turns),
         name_(name),
@@ -38,7 +42,7 @@ class RecordedWork final : public RequestWork {
     log_ += absl::ascii_toupper(name_);
     return RequestSize{num_texts_, bytes.size()};
   }
-  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     log_ += name_;
     return --turns_left_ > 0 ? Progress::kMore : Progress::kDone;
   }
@@ -56,8 +60,8 @@ class RecordedWork final : public RequestWork {
 
 class TestRun final : public RequestRun {
  public:
-  TestRun(const ServerParts& parts, std::unique_ptr<RequestWork> work)
-      : RequestRun(parts, std::move(work)) {}
+  TestRun(const ServerParts& parts, std::unique_ptr<RequestHandler> handler)
+      : RequestRun(kMethod, parts, std::move(handler)) {}
   void Begin() { Start("bytes"); }
   // As for a message of kLarge titles, in another form; writes "+" when it is
   // decoded.
@@ -95,7 +99,7 @@ class RequestRunTest : public ::testing::Test {
                                   char name) {
     return std::make_unique<TestRun>(
         parts_,
-        std::make_unique<RecordedWork>(num_texts, num_turns, name, &log_));
+        std::make_unique<RecordingHandler>(num_texts, num_turns, name, &log_));
   }
   // Keeps the only worker busy until the returned promise is fulfilled.
   std::promise<void> BlockWorker() {

@@ -19,7 +19,7 @@ constexpr char kNoUtf8[] = "\xff";
 constexpr int kRoom = 3;  // texts
 
 // Requests of four texts or more, in the bad one of which a text is not UTF-8.
-struct Method {
+struct CalledMethod {
   std::string name;
   std::string bad_bytes;
   std::string good_bytes;
@@ -28,11 +28,13 @@ struct Method {
   std::string reason = "INVALID_UTF8";
 };
 
-void PrintTo(const Method& method, std::ostream* out) { *out << method.name; }
+void PrintTo(const CalledMethod& method, std::ostream* out) {
+  *out << method.name;
+}
 
 template <typename Message, typename Fill>
-Method MakeMethod(const std::string& name, Fill fill,
-                  const std::string& reason = "INVALID_UTF8") {
+CalledMethod MakeMethod(const std::string& name, Fill fill,
+                        const std::string& reason = "INVALID_UTF8") {
   Message bad, good;
   fill(bad, kNoUtf8);
   fill(good, "word");
@@ -43,9 +45,9 @@ Method MakeMethod(const std::string& name, Fill fill,
 }
 
 template <typename Message, typename Fill>
-Method MakeStream(const std::string& name, Fill fill,
-                  const std::string& reason = "INVALID_UTF8") {
-  Method method = MakeMethod<Message>(name, fill, reason);
+CalledMethod MakeStream(const std::string& name, Fill fill,
+                        const std::string& reason = "INVALID_UTF8") {
+  CalledMethod method = MakeMethod<Message>(name, fill, reason);
   method.streams = true;
   return method;
 }
@@ -76,7 +78,7 @@ void FillKeys(Request& request, const char* text) {
   request.add_document_ids(text);
 }
 
-std::vector<Method> Methods() {
+std::vector<CalledMethod> Methods() {
   return {MakeMethod<v1::RankRequest>("RankingService/Rank", FillRank),
           MakeMethod<v1::RankRequest>("RankingService/Rank", FillRankVectors),
           MakeStream<v1::RankStreamRequest>(
@@ -124,7 +126,7 @@ struct Outcome {
 };
 
 class RpcAdmissionTest : public RpcServerFixture,
-                         public ::testing::WithParamInterface<Method> {
+                         public ::testing::WithParamInterface<CalledMethod> {
  protected:
   // Enough documents that a search of them takes five permits.
   void FillCatalog() {

@@ -9,8 +9,7 @@
 
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
-#include "server/requests/method_works.h"
-#include "server/requests/rank_work.h"
+#include "server/requests/methods.h"
 #include "server/requests/request_run.h"
 #include "tests/server/rpc/allocation_counter.h"
 #include "tests/support/fake_caller.h"
@@ -24,9 +23,9 @@ namespace {
 // A unary call as far as it is ours: bytes in, bytes out.
 class BytesRun final : public RequestRun {
  public:
-  BytesRun(const ServerParts& parts, std::unique_ptr<RequestWork> work,
-           std::vector<char>& answer)
-      : RequestRun(parts, std::move(work)), answer_(answer) {}
+  BytesRun(MethodId id, const ServerParts& parts, std::vector<char>& answer)
+      : RequestRun(MethodOf(id), parts, MethodOf(id).make_handler(parts)),
+        answer_(answer) {}
   absl::Status Run(std::string_view bytes) {
     Start(bytes);
     return status_;
@@ -90,16 +89,14 @@ class AllocationTest : public ::testing::Test {
     const std::string bytes = request.SerializeAsString();
     std::vector<char> answer(100'000);
     return CountAfterWarmUp([&] {
-      EXPECT_TRUE(
-          BytesRun(parts_, MakeRankWork(parts_), answer).Run(bytes).ok());
+      EXPECT_TRUE(BytesRun(MethodId::kRank, parts_, answer).Run(bytes).ok());
     });
   }
 
-  std::int64_t CountOfRefused(MakeWork make_work, const std::string& bytes) {
+  std::int64_t CountOfRefused(MethodId id, const std::string& bytes) {
     return CountAfterWarmUp([&] {
       std::vector<char> no_answer;
-      EXPECT_EQ(ErrorReason(
-                    BytesRun(parts_, make_work(parts_), no_answer).Run(bytes)),
+      EXPECT_EQ(ErrorReason(BytesRun(id, parts_, no_answer).Run(bytes)),
                 "TOO_MANY_TEXTS");
     });
   }
@@ -129,8 +126,8 @@ TEST_F(AllocationTest,
     std::string documents, titles = "\x0a\x01q";
     for (int i = 0; i < num_items; ++i) documents += std::string("\x0a\0", 2);
     for (int i = 0; i < num_items; ++i) titles += std::string("\x12\0", 2);
-    return CountOfRefused(MakePutWork, documents) +
-           CountOfRefused(MakeRankWork, titles);
+    return CountOfRefused(MethodId::kPutDocuments, documents) +
+           CountOfRefused(MethodId::kRank, titles);
   };
   EXPECT_LE(count(2'000'000), count(20'000));
 }

@@ -59,9 +59,9 @@ class TakingStream final : public StreamCall {
  public:
   TakingStream(const ServerParts& parts, OpenCalls& calls,
                const Metrics::Stream& metrics,
-               grpc::CallbackServerContext& context, int max_requests,
-               Taken& taken)
-      : StreamCall(parts, calls, metrics, context, max_requests),
+               grpc::CallbackServerContext& context, Taken& taken)
+      : StreamCall(MethodOf(MethodId::kRankStream), parts, calls, metrics,
+                   context),
         taken_(taken) {}
 
  private:
@@ -86,9 +86,9 @@ class TakingService final : public TakingServiceBase {
 
   RawStreamReactor* EmbedTextsStream(
       grpc::CallbackServerContext* context) override {
-    auto* const stream = new TakingStream(parts_, calls_, metrics_, *context,
-                                          kMaxRequests, taken_);
-    stream->Begin(Role::kRead);
+    auto* const stream =
+        new TakingStream(parts_, calls_, metrics_, *context, taken_);
+    stream->Begin();
     return stream;
   }
 
@@ -144,7 +144,10 @@ class StreamCallTest : public ::testing::Test {
 
   Metrics metrics_;
   Lifecycle lifecycle_;
-  const ServerParts parts_ = {.lifecycle = &lifecycle_, .metrics = &metrics_};
+  const ServerParts parts_ = {
+      .limits = {.max_requests_per_stream = TakingService::kMaxRequests},
+      .lifecycle = &lifecycle_,
+      .metrics = &metrics_};
   OpenCalls calls_{/*max_unsent_bytes=*/1 << 20, kSendTime};
   Taken taken_;
   TakingService service_{parts_, calls_, taken_};

@@ -15,9 +15,9 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
-#include "server/requests/embed_work.h"
-#include "server/requests/method_works.h"
-#include "server/requests/rank_work.h"
+#include "server/requests/embed_handler.h"
+#include "server/requests/handlers.h"
+#include "server/requests/rank_handler.h"
 #include "server/requests/wire_reader.h"
 #include "tests/support/status_matchers.h"
 
@@ -244,12 +244,12 @@ TEST(RequestReaderTest, UnknownEnumValuesAreNamed) {
                                            HasSubstr("encoding: -1")));
 }
 
-// Works that look at nothing but the limits before admission.
+// Handlers that look at nothing but the limits before admission.
 class RequestSizeTest : public ::testing::Test {
  protected:
-  absl::StatusOr<RequestSize> Read(MakeWork make_work,
+  absl::StatusOr<RequestSize> Read(MakeHandler make_handler,
                                    const google::protobuf::Message& message) {
-    return make_work(parts_)->Read(message.SerializeAsString());
+    return make_handler(parts_)->Read(message.SerializeAsString());
   }
 
   Metrics metrics_;
@@ -263,13 +263,13 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
   v1::PutDocumentsRequest put;
   put.add_documents()->set_title("a");
   put.add_documents();
-  ASSERT_OK_AND_ASSIGN(const RequestSize documents, Read(MakePutWork, put));
+  ASSERT_OK_AND_ASSIGN(const RequestSize documents, Read(MakePutHandler, put));
   EXPECT_EQ(documents.num_texts, 2);
   v1::DeleteDocumentsRequest keys;
   keys.add_ids(1);
   keys.add_ids(2);
   keys.add_document_ids("a");
-  ASSERT_OK_AND_ASSIGN(const RequestSize all, Read(MakeDeleteWork, keys));
+  ASSERT_OK_AND_ASSIGN(const RequestSize all, Read(MakeDeleteHandler, keys));
   EXPECT_EQ(all.num_texts, 3);
   EXPECT_EQ(all.num_bytes, keys.ByteSizeLong());
 }
@@ -277,24 +277,24 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
 TEST_F(RequestSizeTest, OneTooManyIsRefusedByTheNameOfItsField) {
   v1::PutDocumentsRequest put;
   for (int i = 0; i < 4; ++i) put.add_documents();
-  EXPECT_EQ(ErrorValues(Read(MakePutWork, put).status())["field"], "documents");
+  EXPECT_EQ(ErrorValues(Read(MakePutHandler, put).status())["field"],
+            "documents");
   v1::DeleteDocumentsRequest keys;
   for (int i = 0; i < 4; ++i) keys.add_document_ids("a");
-  EXPECT_EQ(ErrorValues(Read(MakeDeleteWork, keys).status())["field"],
+  EXPECT_EQ(ErrorValues(Read(MakeDeleteHandler, keys).status())["field"],
             "document_ids");
   v1::SearchDocumentsRequest search;
   for (int i = 0; i < 4; ++i) search.add_exclude_ids(i);
-  EXPECT_EQ(ErrorValues(Read(MakeSearchWork, search).status())["field"],
+  EXPECT_EQ(ErrorValues(Read(MakeSearchHandler, search).status())["field"],
             "exclude_ids");
   v1::RankStreamRequest rank;
   rank.set_request_number(5);
   for (int i = 0; i < 4; ++i) rank.mutable_request()->add_titles("t");
-  v1::RankStreamResponse response;
-  EXPECT_EQ(ErrorValues(MakeStreamedRankWork(parts_, response)
-                            ->Read(rank.SerializeAsString())
-                            .status())["field"],
-            "titles");
-  EXPECT_EQ(response.request_number(), 5u);
+  const auto handler = MakeRankStream(parts_)();
+  EXPECT_EQ(
+      ErrorValues(handler->Read(rank.SerializeAsString()).status())["field"],
+      "titles");
+  EXPECT_EQ(handler->request_number(), 5u);
 }
 
 TEST_F(RequestSizeTest, ARefusedRequestOfAStreamIsKnownByItsNumber) {
@@ -302,19 +302,19 @@ TEST_F(RequestSizeTest, ARefusedRequestOfAStreamIsKnownByItsNumber) {
   rank.mutable_request()->add_titles("t");
   rank.set_request_number(5);
   const std::string bytes = rank.SerializeAsString();
-  v1::RankStreamResponse response;
-  const auto work = MakeStreamedRankWork(parts_, response);
-  EXPECT_TRUE(work->ReadForRefusal(bytes));
-  EXPECT_EQ(response.request_number(), 5u);
-  EXPECT_FALSE(work->ReadForRefusal(bytes.substr(0, bytes.size() - 1)));
+  const auto handler = MakeRankStream(parts_)();
+  EXPECT_TRUE(handler->ReadForRefusal(bytes));
+  EXPECT_EQ(handler->request_number(), 5u);
+  EXPECT_FALSE(handler->ReadForRefusal(bytes.substr(0, bytes.size() - 1)));
 }
 
 TEST_F(RequestSizeTest, ARequestWithoutDocumentsIsRefused) {
-  EXPECT_EQ(ErrorReason(Read(MakePutWork, v1::PutDocumentsRequest()).status()),
-            "NO_DOCUMENTS");
   EXPECT_EQ(
-      ErrorReason(Read(MakeDeleteWork, v1::DeleteDocumentsRequest()).status()),
+      ErrorReason(Read(MakePutHandler, v1::PutDocumentsRequest()).status()),
       "NO_DOCUMENTS");
+  EXPECT_EQ(ErrorReason(
+                Read(MakeDeleteHandler, v1::DeleteDocumentsRequest()).status()),
+            "NO_DOCUMENTS");
 }
 
 }  // namespace

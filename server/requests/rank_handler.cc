@@ -1,9 +1,13 @@
-#include "server/requests/rank_work.h"
+#include "server/requests/rank_handler.h"
 
+#include <memory>
 #include <string>
 
 #include "model/base/status_macros.h"
+#include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
+#include "server/requests/error_status.h"
+#include "server/requests/handlers.h"
 
 namespace semrank {
 namespace {
@@ -51,23 +55,22 @@ absl::Status ReadRankRequest(std::string_view bytes, std::int64_t max_texts,
 
 namespace {
 
-// StreamedRankWork embeds a RankWork that writes into the nested response of
-// its own message; else the ranking would be copied once more.
-class RankWork final : public RequestWork {
+// StreamedRankHandler embeds a RankHandler that writes into the nested response
+// of its own message; else the ranking would be copied once more.
+class RankHandler final : public RequestHandler {
  public:
-  explicit RankWork(const ServerParts& parts)
+  explicit RankHandler(const ServerParts& parts)
       : parts_(parts), response_(own_response_) {}
 
-  RequestKind kind() const override { return RequestKind::kRank; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;
   }
 
  private:
-  friend class StreamedRankWork;
-  RankWork(const ServerParts& parts, v1::RankResponse& response)
+  friend class StreamedRankHandler;
+  RankHandler(const ServerParts& parts, v1::RankResponse& response)
       : parts_(parts), response_(response) {}
 
   // Once message_ is read.
@@ -85,7 +88,7 @@ class RankWork final : public RequestWork {
   v1::RankResponse& response_;
 };
 
-absl::StatusOr<RequestSize> RankWork::Read(std::string_view bytes) {
+absl::StatusOr<RequestSize> RankHandler::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
       ReadRankRequest(bytes, parts_.limits.max_texts_per_request, message_));
   return Check(bytes.size());
@@ -94,7 +97,7 @@ absl::StatusOr<RequestSize> RankWork::Read(std::string_view bytes) {
 // Chooses the model first: how many candidates `vectors` are, and whether the
 // parts asked for exist, depends on it. The handle keeps this model alive to
 // the end of the request, whatever is reloaded.
-absl::StatusOr<RequestSize> RankWork::Check(std::size_t num_bytes) {
+absl::StatusOr<RequestSize> RankHandler::Check(std::size_t num_bytes) {
   SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
   const RankInput& input = message_.input;
   SEMRANK_RETURN_IF_ERROR(parts_.ranking->Check(*served_, input));
@@ -107,7 +110,7 @@ absl::StatusOr<RequestSize> RankWork::Check(std::size_t num_bytes) {
   return RequestSize{num_texts, num_bytes};
 }
 
-absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
+absl::StatusOr<Progress> RankHandler::RunSlice(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
                            parts_.ranking->RunSlice(*served_, message_.input,
                                                     run, progress_, result_));
@@ -120,7 +123,7 @@ absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
 
 // Parallel packed arrays, as in the request: an allocation for each array
 // instead of a message for each candidate.
-void RankWork::FillRanking() {
+void RankHandler::FillRanking() {
   const int size = static_cast<int>(result_.ranking.size());
   response_.mutable_indices()->Reserve(size);
   response_.mutable_scores()->Reserve(size);
@@ -150,7 +153,7 @@ void RankWork::FillRanking() {
 
 // Candidates are numbered through: titles, then documents of the catalog, then
 // vectors. The snapshot in result_ keeps the documents' titles alive.
-std::string_view RankWork::TitleOf(std::uint32_t candidate) const {
+std::string_view RankHandler::TitleOf(std::uint32_t candidate) const {
   const std::size_t num_titles = message_.titles.size();
   if (candidate < num_titles) return message_.titles[candidate];
   const RankedCatalog& catalog = result_.catalog;
@@ -159,31 +162,35 @@ std::string_view RankWork::TitleOf(std::uint32_t candidate) const {
   return catalog.snapshot.record(catalog.slots[place]).title();
 }
 
-class StreamedRankWork final : public RequestWork {
+// One request of a RankStream: a Rank, and the number that the response
+// repeats.
+class StreamedRankHandler final : public HandlerOf<v1::RankStreamResponse> {
  public:
-  StreamedRankWork(const ServerParts& parts, v1::RankStreamResponse& response)
-      : response_(response), rank_(parts, *response.mutable_response()) {}
+  explicit StreamedRankHandler(const ServerParts& parts)
+      : HandlerOf(parts), rank_(parts, *response_.mutable_response()) {}
 
-  // A refusal repeats the request's number.
-  bool refused_unread() const override { return false; }
-  RequestKind kind() const override { return RequestKind::kRank; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   bool ReadForRefusal(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
-    return rank_.Advance(run);
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {
+    return rank_.RunSlice(run);
   }
-  const google::protobuf::MessageLite& response() const override {
-    return response_;
+  // On a stream, gRPC's status would end all of its requests. So a failure
+  // travels in the response, with the details that a unary call has.
+  bool SetFailure(const absl::Status& status) override {
+    *response_.mutable_status() = ToRpcStatus(status);
+    return true;
+  }
+  std::optional<std::uint64_t> request_number() const override {
+    return response_.request_number();
   }
 
  private:
-  v1::RankStreamResponse& response_;
-  RankWork rank_;
+  RankHandler rank_;
 };
 
 // The number may come after the request, and the request in several parts,
 // which Protobuf merges.
-absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
+absl::StatusOr<RequestSize> StreamedRankHandler::Read(std::string_view bytes) {
   bool has_request = false;
   std::uint64_t number = 0;
   RankMessage& message = rank_.message_;
@@ -209,7 +216,7 @@ absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
 }
 
 // The number alone: the nested message is skipped as a whole.
-bool StreamedRankWork::ReadForRefusal(std::string_view bytes) {
+bool StreamedRankHandler::ReadForRefusal(std::string_view bytes) {
   std::uint64_t number = 0;
   WireReader reader(bytes);
   while (reader.Next()) {
@@ -222,12 +229,11 @@ bool StreamedRankWork::ReadForRefusal(std::string_view bytes) {
 
 }  // namespace
 
-std::unique_ptr<RequestWork> MakeRankWork(const ServerParts& parts) {
-  return std::make_unique<RankWork>(parts);
+std::unique_ptr<RequestHandler> MakeRankHandler(const ServerParts& parts) {
+  return std::make_unique<RankHandler>(parts);
 }
-std::unique_ptr<RequestWork> MakeStreamedRankWork(
-    const ServerParts& parts, v1::RankStreamResponse& response) {
-  return std::make_unique<StreamedRankWork>(parts, response);
+StreamHandlers MakeRankStream(const ServerParts& parts) {
+  return [&parts] { return std::make_unique<StreamedRankHandler>(parts); };
 }
 
 }  // namespace semrank

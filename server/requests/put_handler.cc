@@ -6,8 +6,8 @@
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/base/errors.h"
 #include "server/catalog/sync/catalog_writer.h"
+#include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
-#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -43,11 +43,12 @@ void ReadDocumentField(WireReader& reader, NewDocument& document) {
 
 // PutDocuments, or one message of a PutDocumentsStream.
 template <typename Request, typename Response>
-class PutWork final : public ResponseWork<Response> {
+class PutHandler final : public HandlerOf<Response> {
  public:
-  // `num_before` as of MakeStreamedPutWork; null for PutDocuments.
-  PutWork(const ServerParts& parts, std::uint64_t* num_before)
-      : ResponseWork<Response>(parts), num_before_(num_before) {}
+  // `num_before` counts the documents of the stream's messages before this one,
+  // and the handler adds its own; null for PutDocuments.
+  PutHandler(const ServerParts& parts, std::uint64_t* num_before)
+      : HandlerOf<Response>(parts), num_before_(num_before) {}
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     WireReader reader(bytes, parts_.limits.max_texts_per_request);
@@ -72,7 +73,7 @@ class PutWork final : public ResponseWork<Response> {
                        bytes.size()};
   }
 
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {
     // In the first slice rather than in Read: it costs a pass over every text,
     // which only admitted requests get.
     if (!std::exchange(checked_, true)) SEMRANK_RETURN_IF_ERROR(CheckTexts());
@@ -93,15 +94,9 @@ class PutWork final : public ResponseWork<Response> {
     return Progress::kDone;
   }
 
-  RequestKind kind() const override { return RequestKind::kPut; }
-  // A stream is held back until its response; see StreamedEmbedWork.
-  bool never_shed() const override { return num_before_ != nullptr; }
-  // Writing to the store may block.
-  WorkerPool* pool() const override { return parts_.workers; }
-
  private:
-  using ResponseWork<Response>::parts_;
-  using ResponseWork<Response>::response_;
+  using HandlerOf<Response>::parts_;
+  using HandlerOf<Response>::response_;
 
   // Text that is not UTF-8 fails the whole call, because Protobuf's own parser
   // would refuse the message too, and clients could not parse a response that
@@ -135,16 +130,17 @@ class PutWork final : public ResponseWork<Response> {
 
 }  // namespace
 
-std::unique_ptr<RequestWork> MakePutWork(const ServerParts& parts) {
+std::unique_ptr<RequestHandler> MakePutHandler(const ServerParts& parts) {
   return std::make_unique<
-      PutWork<v1::PutDocumentsRequest, v1::PutDocumentsResponse>>(
+      PutHandler<v1::PutDocumentsRequest, v1::PutDocumentsResponse>>(
       parts, /*num_before=*/nullptr);
 }
-std::unique_ptr<RequestWork> MakeStreamedPutWork(const ServerParts& parts,
-                                                 std::uint64_t& num_before) {
-  return std::make_unique<
-      PutWork<v1::PutDocumentsStreamRequest, v1::PutDocumentsStreamResponse>>(
-      parts, &num_before);
+StreamHandlers MakePutStream(const ServerParts& parts) {
+  return [&parts, num_before = std::make_shared<std::uint64_t>(0)] {
+    return std::make_unique<PutHandler<v1::PutDocumentsStreamRequest,
+                                       v1::PutDocumentsStreamResponse>>(
+        parts, num_before.get());
+  };
 }
 
 }  // namespace semrank

@@ -6,8 +6,8 @@
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
 #include "server/ranking/explainer.h"
+#include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
-#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -52,14 +52,13 @@ void SetWinners(const std::vector<PoolingWinner>& winners, Winners& out) {
   }
 }
 
-class ExplainWork final : public ResponseWork<v1::ExplainResponse> {
+class ExplainHandler final : public HandlerOf<v1::ExplainResponse> {
  public:
-  explicit ExplainWork(const ServerParts& parts)
-      : ResponseWork(parts), explainer_(parts.ranking) {}
+  explicit ExplainHandler(const ServerParts& parts)
+      : HandlerOf(parts), explainer_(parts.ranking) {}
 
-  RequestKind kind() const override { return RequestKind::kExplain; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
 
  private:
   // The title of the document that `key` names in the catalog.
@@ -75,7 +74,7 @@ class ExplainWork final : public ResponseWork<v1::ExplainResponse> {
   Explanation result_;
 };
 
-absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
+absl::StatusOr<RequestSize> ExplainHandler::Read(std::string_view bytes) {
   using v1::ExplainRequest;
   std::string_view query;
   std::string_view title;
@@ -138,7 +137,7 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
   return RequestSize{request_.num_texts, request_.num_bytes};
 }
 
-absl::Status ExplainWork::FindTitle(const DocumentKeyView& key) {
+absl::Status ExplainHandler::FindTitle(const DocumentKeyView& key) {
   // Held to the end: the title is a view of the record.
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   const auto slot = snapshot_.Find(key);
@@ -149,7 +148,7 @@ absl::Status ExplainWork::FindTitle(const DocumentKeyView& key) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Progress> ExplainWork::Advance(const RequestRun& run) {
+absl::StatusOr<Progress> ExplainHandler::RunSlice(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(
       const Progress progress,
       explainer_.RunSlice(*served_, run, request_, result_));
@@ -172,8 +171,8 @@ absl::StatusOr<Progress> ExplainWork::Advance(const RequestRun& run) {
 
 }  // namespace
 
-std::unique_ptr<RequestWork> MakeExplainWork(const ServerParts& parts) {
-  return std::make_unique<ExplainWork>(parts);
+std::unique_ptr<RequestHandler> MakeExplainHandler(const ServerParts& parts) {
+  return std::make_unique<ExplainHandler>(parts);
 }
 
 }  // namespace semrank

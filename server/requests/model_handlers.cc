@@ -9,8 +9,8 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/model_service.pb.h"
 #include "server/base/errors.h"
+#include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
-#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -129,59 +129,41 @@ void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
   message.set_max_catalog_documents(max_catalog_documents);
 }
 
-// A work of one slice.
-template <typename Response>
-class ModelWork : public ResponseWork<Response> {
+// Reads a request that has nothing but a model, in field `model_field`.
+absl::StatusOr<RequestSize> ReadModel(std::string_view bytes, int model_field,
+                                      const google::protobuf::Descriptor& type,
+                                      ModelRefView& model) {
+  WireReader reader(bytes);
+  while (reader.Next()) reader.ReadField(WireField(model_field, model));
+  SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
+  SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
+  return RequestSize{};
+}
+
+class GetModelHandler final : public HandlerOf<v1::GetModelResponse> {
  public:
-  using ResponseWork<Response>::ResponseWork;
+  using HandlerOf::HandlerOf;
 
-  // Operators must be able to look at and reload models on a server that is
-  // loading or overloaded, so these methods need neither permits nor a model,
-  // and are never shed.
-  bool refused_unread() const override { return false; }
-  bool needs_model() const override { return false; }
-  bool never_shed() const override { return true; }
-  // A listing of --model_dir may block on a network file system.
-  WorkerPool* pool() const override { return this->parts_.workers; }
-
- protected:
-  // Reads a request that has nothing but a model, in this field.
-  absl::StatusOr<RequestSize> ReadModel(
-      std::string_view bytes, int model_field,
-      const google::protobuf::Descriptor& type) {
-    WireReader reader(bytes);
-    while (reader.Next()) reader.ReadField(WireField(model_field, model_));
-    SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
-    SEMRANK_RETURN_IF_ERROR(CheckModelName(model_));
-    return RequestSize{};
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    return ReadModel(bytes, v1::GetModelRequest::kModelFieldNumber,
+                     *v1::GetModelRequest::descriptor(), model_);
   }
-  const ModelRefView& model() const { return model_; }
+
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const ModelStatus status,
+        parts_.models->Describe(model_.name, model_.version));
+    DescribeModel(status, *response_.mutable_model());
+    return Progress::kDone;
+  }
 
  private:
   ModelRefView model_;
 };
 
-class GetModelWork final : public ModelWork<v1::GetModelResponse> {
+class ListModelsHandler final : public HandlerOf<v1::ListModelsResponse> {
  public:
-  using ModelWork::ModelWork;
-
-  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
-    return ReadModel(bytes, v1::GetModelRequest::kModelFieldNumber,
-                     *v1::GetModelRequest::descriptor());
-  }
-
-  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
-    SEMRANK_ASSIGN_OR_RETURN(
-        const ModelStatus status,
-        parts_.models->Describe(model().name, model().version));
-    DescribeModel(status, *response_.mutable_model());
-    return Progress::kDone;
-  }
-};
-
-class ListModelsWork final : public ModelWork<v1::ListModelsResponse> {
- public:
-  using ModelWork::ModelWork;
+  using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     using v1::ListModelsRequest;
@@ -198,7 +180,7 @@ class ListModelsWork final : public ModelWork<v1::ListModelsResponse> {
     return RequestSize{};
   }
 
-  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<ModelStatus> models,
                              parts_.models->List(list_.name));
     SEMRANK_RETURN_IF_ERROR(FillPage(models, list_, response_));
@@ -209,21 +191,16 @@ class ListModelsWork final : public ModelWork<v1::ListModelsResponse> {
   PageRequest list_;
 };
 
-class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
+class ReloadModelHandler final : public HandlerOf<v1::ReloadModelResponse> {
  public:
-  using ModelWork::ModelWork;
+  using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     return ReadModel(bytes, v1::ReloadModelRequest::kModelFieldNumber,
-                     *v1::ReloadModelRequest::descriptor());
+                     *v1::ReloadModelRequest::descriptor(), model_);
   }
-  // While the first models load there is nothing to replace yet.
-  bool needs_model() const override { return true; }
-  // Reading and testing a model takes seconds, in which a worker could answer
-  // thousands of requests.
-  WorkerPool* pool() const override { return parts_.loader; }
 
-  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     if (!parts_.admin_rpcs) {
       return MakeError(absl::StatusCode::kFailedPrecondition, "ADMIN_DISABLED",
                        "the server runs without --enable_admin_rpcs",
@@ -231,7 +208,7 @@ class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
     }
     SEMRANK_ASSIGN_OR_RETURN(
         const ModelStore::Reloaded reloaded,
-        parts_.models->Reload(model().name, model().version));
+        parts_.models->Reload(model_.name, model_.version));
     DescribeModel(reloaded.model, *response_.mutable_model());
     if (reloaded.previous_version != 0) {
       v1::ModelRef& previous = *response_.mutable_previous();
@@ -241,11 +218,14 @@ class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
     response_.set_changed(reloaded.changed);
     return Progress::kDone;
   }
+
+ private:
+  ModelRefView model_;
 };
 
-class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
+class GetLimitsHandler final : public HandlerOf<v1::GetLimitsResponse> {
  public:
-  using ModelWork::ModelWork;
+  using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     WireReader reader(bytes);
@@ -253,10 +233,8 @@ class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
     SEMRANK_RETURN_IF_ERROR(reader.Finish(*v1::GetLimitsRequest::descriptor()));
     return RequestSize{};
   }
-  // Copies numbers only; runs where it was read.
-  WorkerPool* pool() const override { return nullptr; }
 
-  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     DescribeLimits(parts_.limits,
                    parts_.catalog_writer->catalog().max_documents(),
                    *response_.mutable_limits());
@@ -266,17 +244,19 @@ class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
 
 }  // namespace
 
-std::unique_ptr<RequestWork> MakeGetModelWork(const ServerParts& parts) {
-  return std::make_unique<GetModelWork>(parts);
+std::unique_ptr<RequestHandler> MakeGetModelHandler(const ServerParts& parts) {
+  return std::make_unique<GetModelHandler>(parts);
 }
-std::unique_ptr<RequestWork> MakeListModelsWork(const ServerParts& parts) {
-  return std::make_unique<ListModelsWork>(parts);
+std::unique_ptr<RequestHandler> MakeListModelsHandler(
+    const ServerParts& parts) {
+  return std::make_unique<ListModelsHandler>(parts);
 }
-std::unique_ptr<RequestWork> MakeGetLimitsWork(const ServerParts& parts) {
-  return std::make_unique<GetLimitsWork>(parts);
+std::unique_ptr<RequestHandler> MakeGetLimitsHandler(const ServerParts& parts) {
+  return std::make_unique<GetLimitsHandler>(parts);
 }
-std::unique_ptr<RequestWork> MakeReloadModelWork(const ServerParts& parts) {
-  return std::make_unique<ReloadModelWork>(parts);
+std::unique_ptr<RequestHandler> MakeReloadModelHandler(
+    const ServerParts& parts) {
+  return std::make_unique<ReloadModelHandler>(parts);
 }
 
 }  // namespace semrank

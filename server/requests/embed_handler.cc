@@ -1,7 +1,11 @@
-#include "server/requests/embed_work.h"
+#include "server/requests/embed_handler.h"
+
+#include <memory>
 
 #include "model/base/status_macros.h"
+#include "semrank/v1/embedding_service.pb.h"
 #include "server/base/errors.h"
+#include "server/requests/handlers.h"
 
 namespace semrank {
 namespace {
@@ -72,11 +76,10 @@ absl::Status ReadEmbedRequest(std::string_view bytes, std::int64_t max_texts,
 
 namespace {
 
-class EmbedWork final : public ResponseWork<v1::EmbedTextsResponse> {
+class EmbedHandler final : public HandlerOf<v1::EmbedTextsResponse> {
  public:
-  using ResponseWork::ResponseWork;
+  using HandlerOf::HandlerOf;
 
-  RequestKind kind() const override { return RequestKind::kEmbed; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     SEMRANK_RETURN_IF_ERROR(
         ReadEmbedRequest(bytes, parts_.limits.max_texts_per_request,
@@ -90,7 +93,7 @@ class EmbedWork final : public ResponseWork<v1::EmbedTextsResponse> {
     return SizeOf(message_, bytes);
   }
 
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {
     SEMRANK_ASSIGN_OR_RETURN(
         const Progress progress,
         parts_.embedding->RunSlice(*served_, input_, run, progress_, result_));
@@ -109,19 +112,23 @@ class EmbedWork final : public ResponseWork<v1::EmbedTextsResponse> {
   EmbedResult result_;
 };
 
-class StreamedEmbedWork final
-    : public ResponseWork<v1::EmbedTextsStreamResponse> {
- public:
-  StreamedEmbedWork(const ServerParts& parts, EmbedStreamState& state)
-      : ResponseWork(parts), state_(state) {}
+// What the first message of a stream fixes, and how many texts are answered.
+struct EmbedStreamState {
+  v1::Side side = v1::SIDE_UNSPECIFIED;
+  v1::VectorEncoding encoding = v1::VECTOR_ENCODING_UNSPECIFIED;
+  ServedModelPtr served;  // null before the first message
+  std::uint64_t num_answered = 0;
+};
 
-  RequestKind kind() const override { return RequestKind::kEmbed; }
-  // The client of an ordered stream waits for this response before it may send
-  // much more, so back-pressure does what a refusal would, without ending the
-  // stream.
-  bool never_shed() const override { return true; }
+// One message at a time uses the state.
+class StreamedEmbedHandler final
+    : public HandlerOf<v1::EmbedTextsStreamResponse> {
+ public:
+  StreamedEmbedHandler(const ServerParts& parts, EmbedStreamState& state)
+      : HandlerOf(parts), state_(state) {}
+
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
 
  private:
   absl::Status BeginStream();
@@ -138,7 +145,7 @@ class StreamedEmbedWork final
 
 // May change state_ before the message is admitted. That is safe because a
 // message that fails ends the stream.
-absl::StatusOr<RequestSize> StreamedEmbedWork::Read(std::string_view bytes) {
+absl::StatusOr<RequestSize> StreamedEmbedHandler::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
       ReadEmbedRequest(bytes, parts_.limits.max_texts_per_request,
                        *EmbedTextsStreamRequest::descriptor(), message_));
@@ -155,7 +162,7 @@ absl::StatusOr<RequestSize> StreamedEmbedWork::Read(std::string_view bytes) {
 
 // Fixes the model with the settings, so that a reload in the middle of a stream
 // cannot mix vectors of two models.
-absl::Status StreamedEmbedWork::BeginStream() {
+absl::Status StreamedEmbedHandler::BeginStream() {
   begins_stream_ = true;
   SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
   state_.side = message_.side;
@@ -167,7 +174,7 @@ absl::Status StreamedEmbedWork::BeginStream() {
 
 // The name and version are compared with the model that the first message
 // resolved to, so a client may name what "the default" turned out to be.
-absl::Status StreamedEmbedWork::CheckSameStream() const {
+absl::Status StreamedEmbedHandler::CheckSameStream() const {
   const ModelRefView& model = message_.model;
   const ModelVersion& served = state_.served->model->version();
   if (message_.side != v1::SIDE_UNSPECIFIED && message_.side != state_.side) {
@@ -184,7 +191,7 @@ absl::Status StreamedEmbedWork::CheckSameStream() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Progress> StreamedEmbedWork::Advance(const RequestRun& run) {
+absl::StatusOr<Progress> StreamedEmbedHandler::RunSlice(const RequestRun& run) {
   const ServedModel& served = *state_.served;
   SEMRANK_ASSIGN_OR_RETURN(
       const Progress progress,
@@ -204,12 +211,13 @@ absl::StatusOr<Progress> StreamedEmbedWork::Advance(const RequestRun& run) {
 
 }  // namespace
 
-std::unique_ptr<RequestWork> MakeEmbedWork(const ServerParts& parts) {
-  return std::make_unique<EmbedWork>(parts);
+std::unique_ptr<RequestHandler> MakeEmbedHandler(const ServerParts& parts) {
+  return std::make_unique<EmbedHandler>(parts);
 }
-std::unique_ptr<RequestWork> MakeStreamedEmbedWork(const ServerParts& parts,
-                                                   EmbedStreamState& state) {
-  return std::make_unique<StreamedEmbedWork>(parts, state);
+StreamHandlers MakeEmbedStream(const ServerParts& parts) {
+  return [&parts, state = std::make_shared<EmbedStreamState>()] {
+    return std::make_unique<StreamedEmbedHandler>(parts, *state);
+  };
 }
 
 }  // namespace semrank

@@ -9,8 +9,8 @@
 #include "server/base/errors.h"
 #include "server/catalog/search/catalog_searcher.h"
 #include "server/catalog/sync/catalog_writer.h"
+#include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
-#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -62,12 +62,12 @@ class DocumentKeys {
 
 // Runs in one slice, whatever the number of keys: a document costs a look-up in
 // a hash table and a copy, and no tower runs.
-class GetWork final : public ResponseWork<v1::GetDocumentsResponse> {
+class GetHandler final : public HandlerOf<v1::GetDocumentsResponse> {
  public:
-  using ResponseWork::ResponseWork;
+  using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
 
  private:
   absl::Status CheckVectors(const ModelRefView& model,
@@ -82,7 +82,7 @@ class GetWork final : public ResponseWork<v1::GetDocumentsResponse> {
   CatalogSnapshot snapshot_;
 };
 
-absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
+absl::StatusOr<RequestSize> GetHandler::Read(std::string_view bytes) {
   using Request = v1::GetDocumentsRequest;
   std::int32_t encoding = 0;
   ModelRefView model;
@@ -99,8 +99,8 @@ absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
   SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
-  // Taken here, not in Advance: the model that is checked below and the vectors
-  // that are returned must come from one state of the catalog.
+  // Taken here, not in RunSlice: the model that is checked below and the
+  // vectors that are returned must come from one state of the catalog.
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   if (with_vectors_) {
     SEMRANK_RETURN_IF_ERROR(CheckVectors(model, encoding));
@@ -111,8 +111,8 @@ absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
   return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
 }
 
-absl::Status GetWork::CheckVectors(const ModelRefView& model,
-                                   std::int32_t encoding) const {
+absl::Status GetHandler::CheckVectors(const ModelRefView& model,
+                                      std::int32_t encoding) const {
   SEMRANK_RETURN_IF_ERROR(
       CheckCatalogModel(model.name, model.version, snapshot_.model()));
   SEMRANK_RETURN_IF_ERROR(
@@ -122,7 +122,7 @@ absl::Status GetWork::CheckVectors(const ModelRefView& model,
                     "the catalog's model has no vectors");
 }
 
-absl::StatusOr<Progress> GetWork::Advance(const RequestRun& /*run*/) {
+absl::StatusOr<Progress> GetHandler::RunSlice(const RequestRun& /*run*/) {
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
   std::vector<float> rows;
   AddDocuments(rows);
@@ -145,7 +145,7 @@ absl::StatusOr<Progress> GetWork::Advance(const RequestRun& /*run*/) {
   return Progress::kDone;
 }
 
-void GetWork::AddDocuments(std::vector<float>& rows) {
+void GetHandler::AddDocuments(std::vector<float>& rows) {
   std::vector<ItemProblem> problems;
   const std::vector<DocumentKeyView> keys = keys_.Views();
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -171,9 +171,9 @@ void GetWork::AddDocuments(std::vector<float>& rows) {
   SetProblems(problems, response_);
 }
 
-class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
+class DeleteHandler final : public HandlerOf<v1::DeleteDocumentsResponse> {
  public:
-  using ResponseWork::ResponseWork;
+  using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     using Request = v1::DeleteDocumentsRequest;
@@ -189,7 +189,7 @@ class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
   }
 
   // One commit for all keys, so a snapshot sees either all or none of them.
-  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
     std::vector<bool> found;
     SEMRANK_ASSIGN_OR_RETURN(
@@ -204,21 +204,16 @@ class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
     return Progress::kDone;
   }
 
-  // Writing to the store may block, and a thread of gRPC that waits for it
-  // would not read other calls.
-  WorkerPool* pool() const override { return parts_.workers; }
-
  private:
   DocumentKeys keys_{"ids", "document_ids"};
 };
 
-class SearchWork final : public ResponseWork<v1::SearchDocumentsResponse> {
+class SearchHandler final : public HandlerOf<v1::SearchDocumentsResponse> {
  public:
-  using ResponseWork::ResponseWork;
+  using HandlerOf::HandlerOf;
 
-  RequestKind kind() const override { return RequestKind::kSearch; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
 
  private:
   absl::Status ReadMessage(std::string_view bytes);
@@ -240,14 +235,14 @@ class SearchWork final : public ResponseWork<v1::SearchDocumentsResponse> {
 
 // Begin takes the snapshot that the whole search reads. Its size decides how
 // many permits the scan needs, so it comes before the check of the fields.
-absl::StatusOr<RequestSize> SearchWork::Read(std::string_view bytes) {
+absl::StatusOr<RequestSize> SearchHandler::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ReadMessage(bytes));
   const std::int64_t num_permits = parts_.catalog_searcher->Begin(result_);
   SEMRANK_RETURN_IF_ERROR(parts_.catalog_searcher->Check(input_, result_));
   return RequestSize{num_permits, bytes.size()};
 }
 
-absl::Status SearchWork::ReadMessage(std::string_view bytes) {
+absl::Status SearchHandler::ReadMessage(std::string_view bytes) {
   using Request = v1::SearchDocumentsRequest;
   ModelRefView model;
   WireReader reader(bytes, parts_.limits.max_texts_per_request);
@@ -274,7 +269,7 @@ absl::Status SearchWork::ReadMessage(std::string_view bytes) {
   return CheckModelName(model);
 }
 
-absl::StatusOr<Progress> SearchWork::Advance(const RequestRun& run) {
+absl::StatusOr<Progress> SearchHandler::RunSlice(const RequestRun& run) {
   // Names are checked in the first slice, after admission. `excluded_` is
   // filled once and never resized, because input_.excluded views it.
   if (!std::exchange(begun_, true)) {
@@ -298,7 +293,7 @@ absl::StatusOr<Progress> SearchWork::Advance(const RequestRun& run) {
 
 // Titles and payloads are copied only for the hits that are returned, while the
 // snapshot still holds their records.
-void SearchWork::AddHits() {
+void SearchHandler::AddHits() {
   for (const CatalogHit& hit : result_.hits) {
     const CatalogRecord& record = result_.snapshot.record(hit.slot);
     v1::DocumentHit& out = *response_.add_hits();
@@ -318,14 +313,14 @@ void SearchWork::AddHits() {
 
 }  // namespace
 
-std::unique_ptr<RequestWork> MakeGetWork(const ServerParts& parts) {
-  return std::make_unique<GetWork>(parts);
+std::unique_ptr<RequestHandler> MakeGetHandler(const ServerParts& parts) {
+  return std::make_unique<GetHandler>(parts);
 }
-std::unique_ptr<RequestWork> MakeDeleteWork(const ServerParts& parts) {
-  return std::make_unique<DeleteWork>(parts);
+std::unique_ptr<RequestHandler> MakeDeleteHandler(const ServerParts& parts) {
+  return std::make_unique<DeleteHandler>(parts);
 }
-std::unique_ptr<RequestWork> MakeSearchWork(const ServerParts& parts) {
-  return std::make_unique<SearchWork>(parts);
+std::unique_ptr<RequestHandler> MakeSearchHandler(const ServerParts& parts) {
+  return std::make_unique<SearchHandler>(parts);
 }
 
 }  // namespace semrank

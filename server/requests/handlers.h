@@ -1,0 +1,115 @@
+// What each method does with one request, from its bytes to its response. The
+// handlers are named by methods.def and defined in the sources of their names.
+#ifndef SEMRANK_SERVER_REQUESTS_HANDLERS_H_
+#define SEMRANK_SERVER_REQUESTS_HANDLERS_H_
+
+#include <google/protobuf/message_lite.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "server/base/work_slice.h"
+#include "server/requests/server_parts.h"
+
+namespace semrank {
+
+class RequestRun;
+
+// What a request needs: admission counts the texts, and both decide which
+// thread runs it.
+struct RequestSize {
+  std::int64_t num_texts = 0;
+  std::size_t num_bytes = 0;
+};
+
+// Handles one request: Read, then, once it is admitted, RunSlice until that
+// returns kDone or an error. Called by one thread at a time, not always the
+// same one.
+class RequestHandler {
+ public:
+  virtual ~RequestHandler() = default;
+
+  // Reads the Protobuf message in place and checks what is cheap to check.
+  // `bytes` stays valid as long as the handler does. Must not copy, normalise
+  // or embed what is in it, since nothing is admitted yet.
+  virtual absl::StatusOr<RequestSize> Read(std::string_view bytes) = 0;
+  // Instead of Read, for a request that is refused unread: reads what the
+  // refusal repeats. False if that cannot be read.
+  virtual bool ReadForRefusal(std::string_view /*bytes*/) { return true; }
+
+  // Runs one slice. `run` tells who waits, and how long reading and waiting
+  // took.
+  virtual absl::StatusOr<Progress> RunSlice(const RequestRun& run) = 0;
+
+  // Complete after kDone.
+  virtual const google::protobuf::MessageLite& response() const = 0;
+
+  // For a stream whose requests fail alone: writes the failure into the
+  // response. False = the stream ends with it.
+  virtual bool SetFailure(const absl::Status& /*status*/) { return false; }
+  // The number by which the client knows a request of its stream; nullopt = its
+  // place in the stream.
+  virtual std::optional<std::uint64_t> request_number() const { return {}; }
+};
+
+// A handler that fills in a response of its own.
+template <typename Response>
+class HandlerOf : public RequestHandler {
+ public:
+  explicit HandlerOf(const ServerParts& parts) : parts_(parts) {}
+  const google::protobuf::MessageLite& response() const final {
+    return response_;
+  }
+
+ protected:
+  const ServerParts& parts_;
+  Response response_;
+};
+
+// Makes the handler of a unary call. `parts` must outlive it.
+using MakeHandler =
+    std::unique_ptr<RequestHandler> (*)(const ServerParts& parts);
+
+// Makes the handlers of one stream's messages, which share its state: the
+// function must outlive them.
+using StreamHandlers = std::function<std::unique_ptr<RequestHandler>()>;
+using MakeStream = StreamHandlers (*)(const ServerParts& parts);
+
+// RankingService. The size of a Rank is the query and every candidate; how many
+// candidates `vectors` are depends on the model's dimension. The size of an
+// Explain is the query, the title and each of their words: to count the words
+// it normalises the two texts, which are within --max_text_bytes.
+std::unique_ptr<RequestHandler> MakeRankHandler(const ServerParts& parts);
+StreamHandlers MakeRankStream(const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeExplainHandler(const ServerParts& parts);
+
+// EmbeddingService. The first message of a stream fixes side, encoding and
+// model.
+std::unique_ptr<RequestHandler> MakeEmbedHandler(const ServerParts& parts);
+StreamHandlers MakeEmbedStream(const ServerParts& parts);
+
+// CatalogService. A document or a key counts as a text. Errors of puts are
+// those of CatalogWriter. The size of a search is what the catalog's scan costs
+// (CatalogSearcher); excluded keys are bounded like texts and cost nothing.
+std::unique_ptr<RequestHandler> MakePutHandler(const ServerParts& parts);
+StreamHandlers MakePutStream(const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeGetHandler(const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeDeleteHandler(const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeSearchHandler(const ServerParts& parts);
+
+// ModelService. They have no texts and take no permits. ReloadModel is
+// FAILED_PRECONDITION ADMIN_DISABLED unless parts.admin_rpcs.
+std::unique_ptr<RequestHandler> MakeGetModelHandler(const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeListModelsHandler(const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeReloadModelHandler(
+    const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeGetLimitsHandler(const ServerParts& parts);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_REQUESTS_HANDLERS_H_

@@ -1,0 +1,138 @@
+// The table of the API's methods. gRPC services, HTTP routes, counters and
+// health names are made from its rows; methods_test compares them with the
+// .proto files, proto/README.md and openapi.json.
+//
+// To add a unary method:
+//   1. Declare it and its messages in a file of proto/semrank/v1.
+//   2. Write its handler: a class derived from HandlerOf in a source of this
+//      folder, and its Make function in handlers.h.
+//   3. Add its row to methods.def.
+// methods_test then names what the two documents lack: a line of
+// proto/README.md, and an example in scripts/ci/write_openapi.py.
+#ifndef SEMRANK_SERVER_REQUESTS_METHODS_H_
+#define SEMRANK_SERVER_REQUESTS_METHODS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "server/auth/access_control.h"
+#include "server/base/request_costs.h"
+#include "server/requests/handlers.h"
+
+namespace google::protobuf {
+class Descriptor;
+}  // namespace google::protobuf
+
+namespace semrank {
+
+// How requests and responses are written in bodies of HTTP.
+enum class HttpForm {
+  kJson,   // the messages as JSON
+  kLines,  // a message a line
+  // Other products' APIs.
+  kOpenAiEmbeddings,
+  kOpenAiModels,
+  kCohereRerank,
+  kTeiEmbed,
+  kTeiRerank,
+  kTeiInfo,
+};
+
+struct HttpPath {
+  const char* path = nullptr;
+  HttpForm form = HttpForm::kJson;
+  bool takes_get = false;  // beside POST
+};
+
+enum class Threads {
+  kBySize,   // the thread that read the request, or a worker if it is large
+  kWorkers,  // a worker, since the method may block
+  kLoader,   // the thread that loads models
+};
+
+// Has no default value: a row that leaves the field out does not compile.
+template <typename T>
+class Required {
+ public:
+  constexpr Required(T value) : value_(value) {}
+  constexpr operator T() const { return value_; }
+
+ private:
+  T value_;
+};
+
+struct Method {
+  const char* service;  // "semrank.v1.RankingService"
+  const char* name;     // "Rank"
+  // What the caller's key must allow.
+  Required<Role> role;
+  // Requests of one kind share their measured costs.
+  RequestKind kind = RequestKind::kOther;
+  // Whether the method is UNAVAILABLE until the first models are loaded.
+  bool needs_model = true;
+  // Whether the server refuses the request before it reads the bytes when not
+  // one more text fits. Not if it takes no permits, or if the refusal repeats
+  // something from the bytes.
+  bool refused_unread = true;
+  // Whether the request is refused if it would wait too long for a worker.
+  bool is_shed = true;
+  // For streams: whether requests run concurrently, each answered when it is
+  // done. Otherwise one message at a time is processed, in order, and one that
+  // fails ends the stream.
+  bool concurrent = false;
+  Threads threads = Threads::kBySize;
+  // One of the two: the method is unary or a stream in both directions.
+  MakeHandler make_handler = nullptr;
+  MakeStream make_stream = nullptr;
+  // Those that have a path, then unused ones.
+  HttpPath http[4] = {};
+
+  constexpr bool is_stream() const { return make_stream != nullptr; }
+  constexpr std::span<const HttpPath> http_paths() const {
+    return {http, std::ranges::find(http, nullptr, &HttpPath::path)};
+  }
+};
+
+// In the order of the rows: the place of a method in kMethods.
+enum class MethodId : std::size_t {
+#define SEMRANK_UNARY(service_name, method_name, ...) k##method_name,
+#define SEMRANK_STREAM SEMRANK_UNARY
+#include "server/requests/methods.def"
+#undef SEMRANK_STREAM
+#undef SEMRANK_UNARY
+};
+
+inline constexpr Method kMethods[] = {
+#define SEMRANK_UNARY(service_name, method_name, ...) \
+  {.service = "semrank.v1." #service_name, .name = #method_name, __VA_ARGS__},
+#define SEMRANK_STREAM SEMRANK_UNARY
+#include "server/requests/methods.def"
+#undef SEMRANK_STREAM
+#undef SEMRANK_UNARY
+};
+inline constexpr std::size_t kNumMethods = std::size(kMethods);
+
+constexpr const Method& MethodOf(MethodId id) {
+  return kMethods[static_cast<std::size_t>(id)];
+}
+
+static_assert(std::ranges::all_of(kMethods,
+                                  [](const Method& method) {
+                                    return (method.make_handler != nullptr) !=
+                                           method.is_stream();
+                                  }),
+              "a method is either unary or a stream");
+
+// The message that a request of the method is.
+const google::protobuf::Descriptor& RequestTypeOf(const Method& method);
+
+// Each service once.
+std::vector<std::string_view> ServiceNames();
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_REQUESTS_METHODS_H_
