@@ -126,7 +126,7 @@ CALLS = [
     ("Models", "/v1/reload", "reloadModel", "Loads, pins or rolls back a version", "ReloadModelRequest", "ReloadModelResponse",
      "Status", {"newest": {"model": {"version": "0"}}}),
     ("Models", "/v1/limits", "getLimits", "The server's limits", "GetLimitsRequest", "GetLimitsResponse", "Status", {"all": {}}),
-    ("Catalog", "/v1/delete", "deleteDocuments", "Forgets documents by key", "DeleteDocumentsRequest", "DeleteDocumentsResponse",
+    ("Catalog", "/v1/delete", "deleteDocuments", "Deletes documents by key", "DeleteDocumentsRequest", "DeleteDocumentsResponse",
      "Status", {"by_key": {"ids": ["7"], "document_ids": ["gimp"]}}),
     ("OpenAI", "/v1/embeddings", "openAiEmbeddings", "Embeddings as OpenAI's API", "OpenAiEmbeddingsRequest", "OpenAiEmbeddings",
      "OpenAiError", {"one": {"model": "", "input": "desk lamp"}, "query": {"input": ["lamp"], "input_type": "query"}}),
