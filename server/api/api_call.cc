@@ -41,7 +41,7 @@ class AwaitedRun final : private RequestRun {
       return bytes_;
     });
     const absl::Status status = done.get();
-    // The client did not cancel it; the server has no more time.
+    // The client did not cancel the request; the server has no more time.
     if (absl::IsCancelled(status) && server_ends()) {
       return Lifecycle::DrainingError();
     }
@@ -51,7 +51,7 @@ class AwaitedRun final : private RequestRun {
 
  private:
   absl::Time deadline() const override { return deadline_; }
-  // Also when the server has no more time for it.
+  // True also when the server has no more time for the request.
   bool cancelled() const override {
     return server_ends() || (request_.client_left && request_.client_left());
   }
@@ -83,7 +83,7 @@ class AwaitedRun final : private RequestRun {
       std::make_shared<std::promise<absl::Status>>();
 };
 
-// Whole seconds, at least one.
+// Rounds up to whole seconds.
 std::string RetryAfter(const std::string& pushback_ms) {
   std::int64_t milliseconds = 0;
   if (!absl::SimpleAtoi(pushback_ms, &milliseconds)) return "1";
@@ -104,7 +104,7 @@ HttpResponse MakeHead(const absl::Status& status, int http_code,
   if (pushback.has_value()) {
     response.headers.emplace_back("Retry-After", RetryAfter(*pushback));
   }
-  // HTTP wants it with every 401 (RFC 9110, section 15.5.2).
+  // HTTP demands the header with every 401 (RFC 9110, section 15.5.2).
   if (absl::IsUnauthenticated(status)) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
   }
@@ -177,7 +177,7 @@ HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
   return MakeResponse(request, std::move(answer), http_code);
 }
 
-// For what never became a run, which counts its refusals itself.
+// Answers calls that never became a run, which counts its refusals itself.
 HttpResponse ApiCall::Refuse(const HttpRequest& request,
                              const HttpRefusal& refusal) const {
   parts_.metrics->CountRejected(refusal.status);
@@ -211,7 +211,7 @@ HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
   http_call.admit =
       [call](const HttpRequest& request) -> std::optional<HttpResponse> {
     call->metrics_.Started();
-    // Counted before the checks: a refused call is a started one too.
+    // A refused call is a started one too.
     const absl::Status status = call->CheckCall(request);
     if (status.ok()) return std::nullopt;
     return call->Refuse(request, {ToHttpCode(status.code()), status});

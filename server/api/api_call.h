@@ -1,15 +1,14 @@
-// One call of the API over HTTP, whatever its body's form: key, state, room,
-// admission, the wait for its outcome, counters, log, headers.
+// One method under one path of HTTP, whatever the format of its bodies.
 //
-//   Order    are calls allowed at all, key, state of the server, room for even
-//            one text, the expected wait for a worker; then the body is read,
-//            which its size bounds. A worker parses the body of a request that
-//            is not small; then the request is read, checked, admitted and run
-//            as one of gRPC (request_run), while the handler's thread waits.
-//   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
-//            Retry-After where gRPC sends a pushback.
-//   Time     60 s. A client that leaves ends its work between two slices.
-//   Threads  const after construction.
+//   Order    are calls allowed at all, then CheckKey and CheckUnread by the
+//            Content-Length; then the body is read, which its size bounds. A
+//            worker parses the body of a request that is not small; then the
+//            request takes the same steps as one of gRPC (request_run), while
+//            the handler's thread waits.
+//   Headers  Authorization: Bearer KEY; x-request-id and traceparent are sent
+//            back; Retry-After where gRPC sends a pushback.
+//   Time     a request may take 60 s. One whose client has left ends between
+//            two slices.
 #ifndef SEMRANK_SERVER_API_API_CALL_H_
 #define SEMRANK_SERVER_API_API_CALL_H_
 
@@ -38,7 +37,7 @@ class ApiCall {
  public:
   // The call of `method` under `path`, with bodies of this format (null for
   // calls whose body is not read as a whole). The parts must outlive the call.
-  // Counted as a gRPC method of type "http".
+  // Its metrics are those of a gRPC method of type "http".
   ApiCall(const ServerParts& parts, const ApiOptions& options,
           const Method& method, const HttpPath& path, MakeFormat make_format,
           WriteError write_error);
@@ -57,15 +56,15 @@ class ApiCall {
   // Counts and logs the call, and makes its response.
   HttpResponse Finish(const HttpRequest& request, Answer answer) const;
 
-  // Runs the Protobuf request that `format` reads from a body of `num_bytes`;
-  // what it writes of the response, or the status that a gRPC caller would get.
-  // A worker may use the format; it is not used if the request would wait too
-  // long.
+  // Runs the Protobuf request that `format` reads from a body of `num_bytes`.
+  // Returns what the format writes of the response, or the status that a gRPC
+  // caller would get. A worker may use the format; it is not used if the
+  // request would wait too long.
   absl::StatusOr<std::string> Run(std::unique_ptr<RequestHandler> handler,
                                   const HttpRequest& request,
                                   std::size_t num_bytes,
                                   BodyFormat& format) const;
-  // In the form of the call.
+  // The body of an error, in the format of the call.
   std::string ErrorBody(const absl::Status& status) const;
 
   const Method& method() const { return method_; }
@@ -91,8 +90,8 @@ class ApiCall {
   const Metrics::Rpc metrics_;
 };
 
-// For paths under which there is no call. They are no method, so nothing is
-// counted. Null = no log.
+// A call that does not exist, for all paths that begin with `path`. It answers
+// 404 and counts nothing. `log` may be null.
 HttpCall NoCall(const std::string& path, RequestLog* log);
 
 }  // namespace semrank

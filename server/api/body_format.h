@@ -1,6 +1,6 @@
-// How one request and its response are written in an HTTP body: JSON of the
-// API, or the form of another product's API. One object a request, used by one
-// thread at a time.
+// How one request and its response are written in HTTP bodies: JSON of the API,
+// or the format of another product's API. There is one object a request, used
+// by one thread at a time.
 #ifndef SEMRANK_SERVER_API_BODY_FORMAT_H_
 #define SEMRANK_SERVER_API_BODY_FORMAT_H_
 
@@ -22,7 +22,7 @@ class BodyFormat {
 
   // Sets `bytes` to the Protobuf request that the body stands for.
   virtual absl::Status Read(const HttpRequest& request, std::string& bytes) = 0;
-  // After Read: the body of the response.
+  // Returns the body of the response. To call after Read.
   virtual absl::StatusOr<std::string> Write(
       const google::protobuf::Message& response) = 0;
 };
@@ -34,7 +34,7 @@ struct FormatInput {
   const HttpRequest& request;
 };
 using MakeFormat = std::unique_ptr<BodyFormat> (*)(const FormatInput& input);
-// The body of an error.
+// Returns the body of an error.
 using WriteError = std::string (*)(const absl::Status& status, int http_code);
 
 }  // namespace semrank

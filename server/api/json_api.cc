@@ -19,23 +19,23 @@ struct FormFunctions {
   WriteError write_error = nullptr;
 };
 
-FormFunctions FunctionsOf(HttpForm form) {
+FormFunctions FunctionsOf(HttpFormat form) {
   switch (form) {
-    case HttpForm::kJson:
+    case HttpFormat::kJson:
       return {&MakeJsonFormat, &WriteStatus};
-    case HttpForm::kLines:
+    case HttpFormat::kLines:
       break;  // MakePutStream reads the lines itself.
-    case HttpForm::kOpenAiEmbeddings:
+    case HttpFormat::kOpenAiEmbeddings:
       return {&MakeOpenAiEmbeddings, &WriteOpenAiError};
-    case HttpForm::kOpenAiModels:
+    case HttpFormat::kOpenAiModels:
       return {&MakeModelList, &WriteStatus};
-    case HttpForm::kCohereRerank:
+    case HttpFormat::kCohereRerank:
       return {&MakeCohereRerank, &WriteCohereError};
-    case HttpForm::kTeiEmbed:
+    case HttpFormat::kTeiEmbed:
       return {&MakeTeiEmbed, &WriteTeiEmbedError};
-    case HttpForm::kTeiRerank:
+    case HttpFormat::kTeiRerank:
       return {&MakeTeiRerank, &WriteTeiRerankError};
-    case HttpForm::kTeiInfo:
+    case HttpFormat::kTeiInfo:
       return {&MakeTeiInfo, &WriteTeiInfoError};
   }
   return {nullptr, &WriteStatus};

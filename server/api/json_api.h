@@ -1,12 +1,5 @@
-// The calls of the HTTP port: which path is which method, and in whose form.
-//
-//   /v1/rank, explain, embed, search, put, put_stream, get, delete, model,
-//   models, reload, limits     the API's methods as JSON (json_format). POST;
-//                              those of ModelService that only read take GET
-//                              too.
-//   /v1/embeddings, GET /v1/models             as OpenAI (openai_format)
-//   /v1/rerank, /v2/rerank     as Cohere and Jina (rerank_format)
-//   /embed, /rerank, /info     as Text Embeddings Inference (tei_format)
+// The calls of the HTTP port: the paths of all methods (requests/methods.def),
+// as JSON of the API or in the formats of other products.
 //
 //   Errors   the HTTP code of the same meaning; the body is google.rpc.Status,
 //            or what clients of the other API expect.

@@ -36,18 +36,19 @@ std::size_t SkipBlanks(std::string_view json, std::size_t begin) {
   return end == std::string_view::npos ? json.size() : end;
 }
 
-// A value of a JSON text, by its place.
+// The place of a value in a JSON text.
 struct Place {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
 // The value of a member of the outermost object, from its first character to
-// the comma or bracket after it. Nothing is checked: Protobuf's parser sees the
-// text afterwards.
+// the comma or bracket after it. Nothing is checked, since Protobuf's parser
+// reads the text afterwards.
 std::optional<Place> FindMember(std::string_view json, std::string_view name) {
   const std::string quoted = absl::StrCat("\"", ToAbsl(name), "\"");
-  // Most requests have none, and one search of the text tells.
+  // Most requests have no such member, and one search of the text finds that
+  // out.
   if (json.find(quoted) == std::string_view::npos) return std::nullopt;
   int depth = 0;
   std::optional<Place> place;
@@ -123,7 +124,7 @@ class RowCollector final : public nlohmann::json_sax<nlohmann::json> {
   int depth_ = 0;
 };
 
-// Arrays of numbers, all of one length, as base64 of float32.
+// Converts arrays of numbers, all of one length, to base64 of float32.
 absl::StatusOr<std::string> EncodeRows(std::string_view json) {
   RowCollector rows;
   if (!nlohmann::json::sax_parse(json, &rows)) {
@@ -144,8 +145,8 @@ std::string Replace(std::string_view json, const Place& place,
                       ToAbsl(json.substr(place.end)));
 }
 
-// The message without some fields, as JSON without the last bracket. The caller
-// appends these fields itself: Protobuf's printer would write them as base64.
+// Writes the message without some fields, and without the last bracket. The
+// caller appends these fields: Protobuf's printer would write them as base64.
 absl::StatusOr<std::string> ToOpenJson(
     const google::protobuf::Message& message,
     std::initializer_list<std::string_view> without) {
@@ -266,7 +267,6 @@ void AppendNumbers(std::string_view bytes, std::string& json) {
     if (i > 0) json += ',';
     char digits[32];
     const auto end =
-        // The shortest digits that read back as the same float.
         std::to_chars(std::begin(digits), std::end(digits), numbers[i]);
     json.append(std::begin(digits), end.ptr);
   }

@@ -27,7 +27,7 @@ namespace {
 
 constexpr char kUrlPrefix[] = "type.googleapis.com";
 
-// The same for all spellings of a field.
+// Returns the same name for all spellings of a field.
 std::string FieldName(std::string_view member) {
   std::string name;
   for (const char c : member) {
@@ -36,7 +36,7 @@ std::string FieldName(std::string_view member) {
   return name;
 }
 
-// A name in an error is shown up to here.
+// Errors show the beginning of a name.
 constexpr std::size_t kMaxShownBytes = 64;
 
 absl::Status MemberError(std::string_view name, std::string_view member,
@@ -56,8 +56,8 @@ absl::Status OverLimit(std::string_view name, std::string_view message,
       {{"message", std::string(name)}, {"limit", std::to_string(limit)}});
 }
 
-// The values of the enum that one of Protobuf's errors is about, which names
-// only its type. Empty = it is about something else.
+// Lists the values of the enum that an error of Protobuf is about, which names
+// only its type. Empty for other errors.
 std::string EnumValues(const std::string& error) {
   const std::string before = absl::StrCat(" for type ", kUrlPrefix, "/");
   const std::size_t place = error.find(before);
@@ -67,7 +67,7 @@ std::string EnumValues(const std::string& error) {
           error.substr(place + before.size()));
   if (type == nullptr) return "";
   std::vector<std::string> names;
-  // MakeJsonFormat's own.
+  // JsonFormat accepts these too.
   if (type->name() == "VectorEncoding") names = {"float", "base64"};
   for (int i = 1; i < type->value_count(); ++i) {  // 0 is "unspecified"
     names.push_back(type->value(i)->name());
@@ -89,8 +89,8 @@ std::size_t EndOfString(std::string_view json, std::size_t begin) {
   return std::min(end + 1, json.size());
 }
 
-// Looks at brackets, commas and the names before colons, outside of strings.
-// What is wrong otherwise is left to the parser that follows.
+// Only brackets, commas and the names before colons count, outside of strings.
+// Other mistakes are left to the parser that follows.
 absl::Status CheckJson(std::string_view json, Spellings spellings,
                        std::size_t max_values, std::string_view name) {
   const bool fields = spellings == Spellings::kField;

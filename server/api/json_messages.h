@@ -1,7 +1,5 @@
-// Messages of the API as JSON, and back (Protobuf's JSON mapping, with the
-// field names as the .proto files write them).
-//
-//   Threads  free functions, from any thread.
+// Converts messages of the API to JSON and back: Protobuf's JSON mapping, with
+// the field names of the .proto files.
 #ifndef SEMRANK_SERVER_API_JSON_MESSAGES_H_
 #define SEMRANK_SERVER_API_JSON_MESSAGES_H_
 
@@ -18,7 +16,7 @@ namespace semrank {
 // Internal when a response cannot be written.
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 
-// Objects and arrays within each other. A message of the API has three levels;
+// How deep objects and arrays may nest. A message of the API has three levels;
 // Protobuf's parser bounds objects but not arrays.
 inline constexpr std::size_t kMaxBodyDepth = 32;
 
@@ -26,11 +24,12 @@ enum class Spellings {
   kExact,  // top_k and topK are two members
   kField,  // they are one, as in Protobuf; no name may have an escape
 };
-// In one pass, before a parser recurses or builds anything: InvalidArgument
-// MALFORMED_MESSAGE for JSON that nests deeper than kMaxBodyDepth, has more
-// than `max_values` values, which bounds the memory that a parser may need, or
-// repeats a member of an object: parsers differ in which value they take, and a
-// proxy may have checked the other one. `name` is what the body should be.
+// Checks JSON in one pass, before a parser recurses or builds anything.
+// InvalidArgument MALFORMED_MESSAGE if it nests deeper than kMaxBodyDepth, has
+// more than `max_values` values, which bounds the memory that a parser may
+// need, or repeats a member of an object: parsers differ in which value they
+// take, and a proxy may have checked the other one. `name` is what the body
+// should be.
 absl::Status CheckJson(std::string_view json, Spellings spellings,
                        std::size_t max_values, std::string_view name);
 
@@ -38,15 +37,14 @@ absl::Status CheckJson(std::string_view json, Spellings spellings,
 // quote; the text's own end where that is missing.
 std::size_t EndOfString(std::string_view json, std::size_t begin);
 
-// The bytes of the `message` that `json` stands for, in one pass and without
-// the message itself. InvalidArgument MALFORMED_MESSAGE with the parser's
-// reason; unknown fields are an error, since most are misspelt, and so are
-// repeated members.
+// Converts `json` to the bytes of a `message`, without building the message.
+// InvalidArgument MALFORMED_MESSAGE with the parser's reason; unknown fields
+// are an error, since most are misspelt, and so are repeated members.
 absl::Status JsonToBytes(std::string_view json,
                          const google::protobuf::Descriptor& message,
                          std::string& bytes);
 
-// google.rpc.Status with its details.
+// Returns a google.rpc.Status with its details.
 std::string StatusToJson(const absl::Status& status);
 inline std::string WriteStatus(const absl::Status& status, int /*http_code*/) {
   return StatusToJson(status);

@@ -11,8 +11,8 @@
 #include "model/base/strings.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
-#include "server/api/foreign_json.h"
 #include "server/api/json_format.h"
+#include "server/api/third_party_json.h"
 #include "server/base/errors.h"
 
 namespace semrank {
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The most that ListModels gives at once.
+// The largest page of ListModels.
 constexpr int kMaxModels = 1'000;
 
 class Embeddings final : public BodyFormat {
@@ -29,13 +29,13 @@ class Embeddings final : public BodyFormat {
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
-        const ForeignJson body,
-        ForeignJson::Parse(request.body, "embeddings request", limits_));
+        const ThirdPartyJson body,
+        ThirdPartyJson::Parse(request.body, "embeddings request", limits_));
     v1::EmbedTextsRequest embed;
     SEMRANK_ASSIGN_OR_RETURN(*embed.mutable_model()->mutable_name(),
                              body.Text("model"));
-    // Not a field of OpenAI's, but of others with its API; without it texts are
-    // documents.
+    // OpenAI has no such field, but other products with its API do. Without it
+    // texts are documents.
     SEMRANK_ASSIGN_OR_RETURN(const std::string type, body.Text("input_type"));
     SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideOf("input_type", type));
     embed.set_side(side);
@@ -58,7 +58,7 @@ class Embeddings final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
-    // Checked only here, since the response names the model that answered.
+    // This check is here since only the response names the model that answered.
     if (dimensions_ != 0 && dimensions_ != response.embedding_dim()) {
       return FieldError(
           "INVALID_FIELD", "dimensions",
@@ -66,8 +66,8 @@ class Embeddings final : public BodyFormat {
                           dimensions_, response.embedding_dim(),
                           response.model().name()));
     }
-    // Written as text: a tree of a million numbers would take many times their
-    // size.
+    // The text is built directly: a tree of a million numbers would take many
+    // times their size.
     std::string json = "{\"object\":\"list\",\"data\":[";
     const std::string_view vectors = response.vectors();
     const std::size_t row_bytes = response.embedding_dim() * sizeof(float);

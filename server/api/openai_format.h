@@ -4,11 +4,10 @@
 //   POST /v1/embeddings  model (a served one; empty = the default), input (a
 //                        text or a list), encoding_format (float, base64),
 //                        dimensions (the model's, or absent), and beside
-//                        OpenAI's own input_type (foreign_json's SideOf).
+//                        OpenAI's own input_type (SideOf of third_party_json).
 //   GET /v1/models       the models that are served.
 //   Errors               {"error": {"message", "type", "param", "code"}}; the
-//                        code is our reason.
-//   Threads              free functions, from any thread.
+//                        code is the reason of semrank's error.
 #ifndef SEMRANK_SERVER_API_OPENAI_FORMAT_H_
 #define SEMRANK_SERVER_API_OPENAI_FORMAT_H_
 
@@ -19,9 +18,9 @@
 
 namespace semrank {
 
-// Of EmbedTexts.
+// The format of EmbedTexts.
 std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const FormatInput& input);
-// Of ListModels: OpenAI's list for GET, the API's own form for POST.
+// The format of ListModels: OpenAI's list for GET, the API's own for POST.
 std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input);
 std::string WriteOpenAiError(const absl::Status& status, int http_code);
 

@@ -25,7 +25,7 @@ constexpr std::int64_t kMaxDocumentsPerGroup = 1'000;
 // for the end of the body.
 constexpr std::size_t kMaxResponseBytes = std::size_t{16} << 20;
 
-// "line 7: " before the message.
+// Puts "line 7: " before the message.
 absl::Status AtLine(std::int64_t line, const absl::Status& status) {
   return MakeError(
       status.code(), ErrorReason(status),
@@ -33,7 +33,7 @@ absl::Status AtLine(std::int64_t line, const absl::Status& status) {
       {{"line", std::to_string(line)}});
 }
 
-// One field of PutDocumentsStreamRequest.documents.
+// Appends a document to the bytes of a PutDocumentsStreamRequest.
 void AppendDocument(std::string_view document, std::string& group) {
   using google::protobuf::io::CodedOutputStream;
   constexpr std::uint8_t kBytesType = 2;
@@ -69,7 +69,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   }
 
  private:
-  // A body's format for one group, which is on the wire already.
+  // The format of one group, whose bytes are a message already.
   absl::Status Read(const HttpRequest& /*request*/,
                     std::string& bytes) override {
     bytes = std::exchange(group_, {});
@@ -80,7 +80,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     return ToJson(response);
   }
 
-  // All whole lines that are there.
+  // Puts all whole lines that have arrived.
   absl::Status PutLines(bool last) {
     std::size_t begin = 0;
     while (begin < lines_.size()) {
@@ -94,7 +94,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
           AddLine(std::string_view(lines_).substr(begin, end - begin)));
       begin = end + 1;
     }
-    // What is left is the beginning of a line.
+    // The rest is the beginning of a line.
     lines_.erase(0, begin);
     if (static_cast<std::int64_t>(lines_.size()) >
         call_->options().max_body_bytes) {
@@ -127,7 +127,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
 
   absl::Status PutGroup() {
     if (num_in_group_ == 0) return absl::OkStatus();
-    // Before it is put: after an error there is no further group.
+    // Reset before the group is put: after an error there is no further group.
     num_in_group_ = 0;
     // A stop ends the stream between two groups.
     SEMRANK_RETURN_IF_ERROR(CheckState(call_->method(), call_->parts()));
@@ -151,7 +151,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   StageClock clock_;
   std::string lines_;  // not put yet
   std::int64_t num_lines_ = 0;
-  std::string group_;  // documents on the wire
+  std::string group_;  // the bytes of its message
   std::int64_t num_in_group_ = 0;
   std::string answers_;
 };

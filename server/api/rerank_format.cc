@@ -5,7 +5,7 @@
 
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "server/api/foreign_json.h"
+#include "server/api/third_party_json.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
 
@@ -24,8 +24,8 @@ class CohereRerank final : public BodyFormat {
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
-        const ForeignJson body,
-        ForeignJson::Parse(request.body, "rerank request", limits_));
+        const ThirdPartyJson body,
+        ThirdPartyJson::Parse(request.body, "rerank request", limits_));
     v1::RankRequest rank;
     SEMRANK_ASSIGN_OR_RETURN(*rank.mutable_model()->mutable_name(),
                              body.Text("model"));
@@ -42,7 +42,7 @@ class CohereRerank final : public BodyFormat {
     for (const std::string& document : documents_) {
       std::string& title = *rank.add_titles();
       title = document;
-      // That API cuts long documents instead of refusing them.
+      // These APIs cut long documents instead of refusing them.
       Truncate(limits_.max_text_bytes, title);
     }
     bytes = rank.SerializeAsString();
@@ -90,8 +90,8 @@ std::string WriteCohereError(const absl::Status& status, int /*http_code*/) {
   return Json{{"message", message}, {"detail", message}}.dump();
 }
 
-// These forms have no place for the problem of one candidate, so the first one
-// fails the call.
+// These formats have no place for the problem of one candidate, so the first
+// one fails the call.
 absl::Status CheckAllRanked(const v1::RankResponse& response) {
   if (response.problems().empty()) return absl::OkStatus();
   return MakeError(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",

@@ -6,8 +6,7 @@
 //                    "text"), top_n, return_documents. Documents beyond
 //                    --max_text_bytes are cut, as these APIs do.
 //   Scores           those of Rank: cosines, not probabilities.
-//   Errors           {"message", "detail"}: what clients of either show.
-//   Threads          free functions, from any thread.
+//   Errors           {"message", "detail"}: clients of both show one of them.
 #ifndef SEMRANK_SERVER_API_RERANK_FORMAT_H_
 #define SEMRANK_SERVER_API_RERANK_FORMAT_H_
 
@@ -19,7 +18,7 @@
 
 namespace semrank {
 
-// Of Rank.
+// The format of Rank.
 std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input);
 std::string WriteCohereError(const absl::Status& status, int http_code);
 

@@ -10,9 +10,9 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/api/foreign_json.h"
 #include "server/api/json_format.h"
 #include "server/api/rerank_format.h"
+#include "server/api/third_party_json.h"
 #include "server/http/http_options.h"
 
 namespace semrank {
@@ -26,8 +26,8 @@ class TeiEmbed final : public BodyFormat {
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
-        const ForeignJson body,
-        ForeignJson::Parse(request.body, "embed request", limits_));
+        const ThirdPartyJson body,
+        ThirdPartyJson::Parse(request.body, "embed request", limits_));
     v1::EmbedTextsRequest embed;
     SEMRANK_ASSIGN_OR_RETURN(const std::string prompt,
                              body.Text("prompt_name"));
@@ -63,8 +63,8 @@ class TeiRerank final : public BodyFormat {
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
-        const ForeignJson body,
-        ForeignJson::Parse(request.body, "rerank request", limits_));
+        const ThirdPartyJson body,
+        ThirdPartyJson::Parse(request.body, "rerank request", limits_));
     v1::RankRequest rank;
     SEMRANK_ASSIGN_OR_RETURN(*rank.mutable_query(), body.Text("query"));
     SEMRANK_ASSIGN_OR_RETURN(const bool truncate, body.Bool("truncate", false));
@@ -109,15 +109,15 @@ class TeiInfo final : public BodyFormat {
     bytes.clear();
     return absl::OkStatus();
   }
-  // Their "tokens" are texts here: what admission counts.
+  // Their limits count tokens, ours texts.
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const v1::Model& model =
         dynamic_cast<const v1::GetModelResponse&>(message).model();
     return Json{{"model_id", model.name()},
                 {"model_sha", model.weights_sha256()},
-                // What their clients insist on and this server does not have is
-                // given a value that is harmless to them.
+                // Their clients need these members, which this server does not
+                // have; the values are harmless to them.
                 {"model_dtype", "float32"},
                 {"model_type", {{"embedding", {{"pooling", "none"}}}}},
                 {"max_concurrent_requests", kMaxHttpCalls},
@@ -137,7 +137,7 @@ class TeiInfo final : public BodyFormat {
 
 // The names of TEI's ErrorType.
 const char* TeiErrorType(int http_code) {
-  // The two that make their clients try again.
+  // These two make their clients try again.
   if (http_code == 429) return "Overloaded";
   if (http_code == 503) return "Unhealthy";
   return http_code < 500 ? "Validation" : "Backend";

@@ -1,13 +1,12 @@
 // The API of Hugging Face's Text Embeddings Inference, version 1.
 //
-//   POST /embed   inputs (a text or a list), prompt_name (foreign_json's
+//   POST /embed   inputs (a text or a list), prompt_name (third_party_json's
 //                 SideOf), truncate. Vectors have length 1 whatever "normalize"
 //                 says.
 //   POST /rerank  query, texts, return_text, truncate. Scores are Rank's
 //                 cosines whatever "raw_scores" says.
 //   GET /info     the default model and the limits.
 //   Errors        {"error", "error_type"}.
-//   Threads       free functions, from any thread.
 #ifndef SEMRANK_SERVER_API_TEI_FORMAT_H_
 #define SEMRANK_SERVER_API_TEI_FORMAT_H_
 
@@ -18,7 +17,7 @@
 
 namespace semrank {
 
-// Of EmbedTexts, Rank and GetModel.
+// The formats of EmbedTexts, Rank and GetModel.
 std::unique_ptr<BodyFormat> MakeTeiEmbed(const FormatInput& input);
 std::unique_ptr<BodyFormat> MakeTeiRerank(const FormatInput& input);
 std::unique_ptr<BodyFormat> MakeTeiInfo(const FormatInput& input);

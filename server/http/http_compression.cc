@@ -14,10 +14,10 @@
 namespace semrank {
 namespace {
 
-// Less fits into one packet as it is.
+// Smaller bodies fit into one packet anyway.
 constexpr std::size_t kMinBytes = 1'024;
 
-// Of "gzip;q=0.5": 0.5; without a q, 1.
+// Returns 0.5 for "gzip;q=0.5", and 1 without a q.
 double Quality(absl::string_view coding) {
   const std::size_t q = coding.find("q=");
   double quality = 1;
@@ -45,7 +45,8 @@ bool AcceptsGzip(std::string_view accept_encoding) {
 }
 
 void Compress(HttpResponse& response) {
-  // Also when nothing is compressed: another client may get another response.
+  // The header is added even if nothing is compressed: another client may get
+  // another response.
   response.headers.emplace_back("Vary", "Accept-Encoding");
   const std::string& body = response.body;
   if (body.size() < kMinBytes) return;
@@ -55,7 +56,7 @@ void Compress(HttpResponse& response) {
                    MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
     return;
   }
-  // Room for a smaller one only: what does not fit is not worth sending.
+  // There is room for a smaller body only: a larger one is not worth sending.
   std::string compressed(body.size() - 1, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
   stream.avail_in = static_cast<uInt>(body.size());

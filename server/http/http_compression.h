@@ -1,6 +1,4 @@
-// Compression of responses for clients that accept gzip.
-//
-//   Threads  free functions, from any thread.
+// Compresses responses for clients that accept gzip.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_COMPRESSION_H_
 #define SEMRANK_SERVER_HTTP_HTTP_COMPRESSION_H_
 

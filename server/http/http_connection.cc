@@ -33,7 +33,7 @@ namespace http = boost::beast::http;
 // Also bounds what a client may send ahead of the responses.
 constexpr std::uint32_t kMaxHeadBytes = 16'384;
 
-// What a body's stream gets at once, but for the last piece.
+// A body's stream gets pieces of this size; the last one may be smaller.
 constexpr std::size_t kPieceBytes = 262'144;
 
 // A refused body up to this size is read and dropped, so that the connection
@@ -74,7 +74,7 @@ void HttpConnection::Start() {
 void HttpConnection::AwaitClient(State state, absl::Duration timeout) {
   StopWaiting();
   state_ = state;
-  // At the end: the first one waits longest and is closed first to make room.
+  // The first one in the list waits longest and is closed first to make room.
   waiting_ = connections_.waiting.insert(connections_.waiting.end(), this);
   deadline_.expires_after(absl::ToChronoNanoseconds(timeout));
   deadline_.async_wait([self = shared_from_this()](const ErrorCode& error) {
@@ -132,7 +132,7 @@ void HttpConnection::StartRequest() {
 }
 
 void HttpConnection::Read() {
-  // A client that sends far ahead is not read: TCP then holds it back.
+  // A client that sends far ahead is not read, so TCP stops it.
   if (reading_ || client_left_ || input_.size() >= kMaxHeadBytes) return;
   reading_ = true;
   stream_.Read(asio::buffer(chunk_),
@@ -145,7 +145,7 @@ void HttpConnection::Read() {
 void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
   reading_ = false;
   if (state_ == State::kClosed) return;
-  // Its read was cancelled so that the server can say that it sends no more.
+  // Linger cancelled the read so that the server can end its side.
   if (state_ == State::kLinger) return EndSending();
   if (error) return OnClientEnded();
   if (!std::exchange(has_read_, true) && tls_ == nullptr &&
@@ -164,7 +164,7 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
   }
 }
 
-// Between requests that is the usual end. While a handler runs it only sets the
+// Clients usually end between requests. While a handler runs this only sets the
 // flag, which the handler asks for.
 void HttpConnection::OnClientEnded() {
   client_left_ = true;
@@ -196,7 +196,7 @@ void HttpConnection::Parse() {
     ErrorCode error;
     const std::size_t num_parsed = parser_->put(asio::buffer(input_), error);
     input_.erase(0, num_parsed);
-    // In a body it needs more only within the lines between its chunks.
+    // A body needs more only within the lines between its chunks.
     if (error == http::error::need_more && input_.size() < kMaxHeadBytes) break;
     if (error) return OnMalformed(error);
     if (state_ == State::kHead) return OnHead();
@@ -256,7 +256,7 @@ void HttpConnection::OnHead() {
 
 void HttpConnection::OnCall() {
   // From the head on, so that a stop waits for a body that is still arriving.
-  connections_.in_flight.Begin();
+  connections_.BeginCall();
   in_flight_ = true;
   std::optional<HttpResponse> refusal =
       RefuseByHead(*call_, head_, request_, connections_.options,
@@ -298,8 +298,8 @@ void HttpConnection::ReadBody() {
 }
 
 std::string HttpConnection::TakeBody() {
-  // Taken out of the parser, which would otherwise hold the memory for as long
-  // as the handler runs.
+  // The body leaves the parser, which would otherwise hold the memory for as
+  // long as the handler runs.
   const auto body = std::exchange(parser_->get().body(), {});
   return boost::beast::buffers_to_string(body.data());
 }
@@ -420,7 +420,7 @@ void HttpConnection::SkipBody() {
 
 void HttpConnection::EndCall() {
   if (std::exchange(has_place_, false)) --connections_.num_calls;
-  if (std::exchange(in_flight_, false)) connections_.in_flight.End();
+  if (std::exchange(in_flight_, false)) connections_.EndCall();
 }
 
 // Closing a socket with unread bytes makes the kernel send a reset, which may

@@ -15,36 +15,15 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "absl/time/time.h"
-#include "server/http/http_options.h"
+#include "server/http/http_connections.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_stream.h"
-#include "server/http/in_flight_calls.h"
 #include "server/http/request_head.h"
 
 namespace semrank {
-
-class HttpConnection;
-
-// What the connections of one server share.
-struct HttpConnections {
-  HttpRoutes routes;
-  HttpServerOptions options;
-  // Handlers of calls run here, those of pages there: pages answer while all
-  // calls are busy. The large page of metrics takes memory that the allocator
-  // keeps for the thread, so one thread renders them all.
-  boost::asio::thread_pool workers{kMaxHttpCalls};
-  boost::asio::thread_pool page_workers{1};
-  InFlightCalls in_flight = {};
-  // For the I/O thread only: calls that hold one of the kMaxHttpCalls places,
-  // all connections, and those that wait for their clients, longest first.
-  int num_calls = 0;
-  std::set<std::shared_ptr<HttpConnection>> open = {};
-  std::list<HttpConnection*> waiting = {};
-};
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
@@ -53,7 +32,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
                  TlsContext tls);
 
   void Start();
-  // At once; the response of a handler that runs is dropped.
+  // Closes at once; the response of a handler that runs is dropped.
   void Close();
 
  private:
@@ -73,13 +52,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void StopWaiting();
   void OnDeadline();
 
-  // Reads on, also while a handler runs: that is how its end shows that the
-  // client has left.
+  // Reads on, also while a handler runs: only the end of the input shows that
+  // the client has left.
   void Read();
   void OnRead(const ErrorCode& error, std::size_t num_bytes);
   void OnClientEnded();
-  // The client speaks TLS to a plain port, or the reverse; says so to the
-  // client and to the log.
+  // Informs a client that speaks TLS to a plain port, or the reverse, and logs
+  // it.
   void OnOtherProtocol();
   void Parse();
   void OnMalformed(const ErrorCode& error);
@@ -87,10 +66,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnCall();
   void ReadBody();
   void OnBody();
-  // Hands what has come of the body to its stream.
+  // Passes the bytes of the body that have arrived to its stream.
   void TakePiece();
   std::string TakeBody();
-  // The response to a body that is not accepted; counts the admitted call.
+  // Returns the response to a body that is not accepted; counts the admitted
+  // call.
   HttpResponse RefuseBody(int http_code, const absl::Status& status);
 
   // No response = more of the body is wanted.
@@ -99,8 +79,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnHandled(std::optional<HttpResponse> response);
   void Respond(HttpResponse response);
   void RespondLast(HttpResponse response);
-  // Of a request whose response is made: how much of its body is still to be
-  // read so that the next request can follow; nullopt = the connection ends.
+  // How much of the current body must still be read so that the next request
+  // can follow; nullopt = the connection must end.
   std::optional<std::uint64_t> UnreadBytes() const;
   void OnWritten(const ErrorCode& error);
   void SkipBody();
@@ -135,7 +115,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool idle_ = false;  // no byte of the request has come
   bool keep_alive_ = false;
   std::uint64_t unread_bytes_ = 0;  // of a refused body
-  bool in_flight_ = false;          // counted in connections_.in_flight
+  bool in_flight_ = false;          // counted by connections_.BeginCall
   bool has_place_ = false;          // counted in connections_.num_calls
   absl::Time admit_time_;
   std::string response_head_;

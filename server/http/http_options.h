@@ -10,14 +10,14 @@
 
 namespace semrank {
 
-// Calls at once; further ones are 429.
+// The most calls at once; further ones are 429.
 inline constexpr int kMaxHttpCalls = 24;
 
 // Each deadline counts from the beginning of its phase, however the client
 // spreads its bytes.
 struct HttpTimeouts {
   absl::Duration head = absl::Seconds(10);  // TLS handshake and request head
-  // Of a body's stream: each piece.
+  // For a body that is read piece by piece, the time of each piece.
   absl::Duration body = absl::Seconds(10);
   absl::Duration response = absl::Seconds(30);
   absl::Duration idle = absl::Seconds(60);  // between two requests
@@ -31,11 +31,11 @@ struct HttpServerOptions {
   const TlsCertificates* tls = nullptr;
   // Calls (not pages) are 403 unless the client presented a certificate.
   bool calls_need_certificate = false;
-  // Origins of web pages that may make calls, beside the server's own: HTTP
-  // serves no other page's calls (http_origins).
+  // Origins of web pages that may make calls, beside the server's own pages
+  // (http_origins).
   std::vector<std::string> cors_origins = {};
-  // At once. A further connection closes the one that has kept the server
-  // waiting longest.
+  // The most connections at once. A further one closes the one that has kept
+  // the server waiting longest.
   int max_connections = 192;
   HttpTimeouts timeouts = {};
 };

@@ -12,7 +12,7 @@
 namespace semrank {
 namespace {
 
-// HOST[:PORT] of SCHEME://HOST[:PORT]; empty = it is no origin of that form.
+// Returns HOST[:PORT] of SCHEME://HOST[:PORT]; empty for other texts.
 std::string_view AuthorityOf(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) return origin.substr(scheme.size());

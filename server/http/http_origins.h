@@ -1,10 +1,9 @@
-// Which web pages may make calls. Any page that a user opens can send requests
-// to servers that the user's browser reaches, loopback included: so a request
-// that says it comes from a page of another origin is no call of this server's
-// user, unless the operator allowed that origin (--cors_origins).
+// Decides which web pages may make calls. Any page that a user opens can send
+// requests to servers that the user's browser reaches, loopback included. So
+// the server refuses a request whose headers name a page of another origin,
+// unless the operator allowed that origin (--cors_origins).
 //
 //   Origin   "https://shop.example:8443", as browsers write the header.
-//   Threads  free functions, from any thread.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_ORIGINS_H_
 #define SEMRANK_SERVER_HTTP_HTTP_ORIGINS_H_
 
@@ -20,17 +19,17 @@ namespace semrank {
 // Whether `origin` is a page of the server that the request's Host names.
 bool IsSameOrigin(std::string_view origin, std::string_view host);
 
-// `allowed` may hold "*", any origin.
+// `allowed` may contain "*", which allows any origin.
 bool IsAllowedOrigin(std::string_view origin,
                      const std::vector<std::string>& allowed);
 
 // PERMISSION_DENIED ORIGIN_NOT_ALLOWED, with the flag that would allow it.
 absl::Status OriginNotAllowed(const std::string& origin);
 
-// Lets the page at `origin` read the response and what calls say in headers.
+// Lets the page at `origin` read the response and its headers.
 void AddCorsHeaders(const std::string& origin, HttpResponse& response);
 
-// To a browser that asks whether an allowed page may make a call.
+// The response to a browser that asks whether an allowed page may make a call.
 HttpResponse PreflightResponse();
 
 // InvalidArgument unless each is "*" or SCHEME://HOST[:PORT], scheme http or

@@ -15,13 +15,11 @@ namespace semrank {
 
 namespace http = boost::beast::http;
 
-// What a client sent, for messages and the log.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kMaxShownBytes = 128;
   return absl::CHexEscape(ToAbsl(text.substr(0, kMaxShownBytes)));
 }
 
-// Clients can cause the line as often as they like.
 void WarnThrottled(const std::string& line) {
   constexpr int kMaxLinesPerSecond = 2;
   // Never destroyed: handlers may still run while the process exits.

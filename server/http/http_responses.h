@@ -1,7 +1,5 @@
-// What the HTTP server itself answers, whatever the path: refusals of bodies,
-// errors of pages, and the head of every response.
-//
-//   Threads  free functions, from any thread.
+// Responses that the HTTP server itself makes, whatever the path: refusals of
+// bodies, errors of pages, and the head of every response.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_RESPONSES_H_
 #define SEMRANK_SERVER_HTTP_HTTP_RESPONSES_H_
 
@@ -15,21 +13,21 @@
 
 namespace semrank {
 
-// What a client sent, for messages and the log: escaped, its beginning.
+// The beginning of what a client sent, escaped, for messages and the log.
 std::string Shown(std::string_view text);
 
-// For lines that clients can cause as often as they like: drops most then.
+// Logs a line that clients can cause as often as they like; drops most of many.
 void WarnThrottled(const std::string& line);
 
-// Over kMaxHttpCalls.
+// The refusal of a call beyond kMaxHttpCalls.
 HttpRefusal TooManyCalls();
 
-// Why a body is not accepted.
+// The reasons why a body is not accepted.
 absl::Status BodyTooLarge(std::int64_t max_body_bytes);
 absl::Status BodyTooLate(absl::Duration limit);
 absl::Status BodyCutOff();
 
-// Errors in plain text, of pages and of what is no HTTP.
+// Errors in plain text, for pages and for bytes that are not HTTP.
 HttpResponse BadRequest(const std::string& reason);
 HttpResponse WrongMethod();
 

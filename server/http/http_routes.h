@@ -1,5 +1,5 @@
-// What an HTTP server answers: pages by path (GET and HEAD), and calls (POST,
-// some also GET).
+// The pages (GET and HEAD) and calls (POST, some also GET) of an HTTP server,
+// by path.
 //
 //   Threads  pages, `handle` and body streams run in worker threads and may
 //            block; `admit`, `open_stream` and `refuse` run in the I/O thread
@@ -28,7 +28,7 @@ struct HttpRequest {
   std::string authorization = {};
   std::string request_id = {};
   std::string traceparent = {};
-  std::uint64_t content_length = 0;  // 0 = none or not known
+  std::uint64_t content_length = 0;  // 0 = none, or not known
   std::string body = {};
   // In `handle`: whether the client has closed its side. Costs one atomic load.
   std::function<bool()> client_left = {};
@@ -38,7 +38,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body = {};
-  // Further ones; names and values without line breaks.
+  // Further headers; names and values have no line breaks.
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
@@ -49,20 +49,20 @@ using HttpPages = std::map<std::string, HttpPage, std::less<>>;
 struct HttpRefusal {
   int http_code = 0;
   absl::Status status = {};
-  // Whether `admit` has let it in, and the time since.
+  // Whether `admit` has accepted it, and the time since.
   bool admitted = false;
   absl::Duration time = {};
 };
 
-// Takes the body of one request piece by piece, as it comes, so that it may be
-// of any length. Take is called by one worker thread at a time.
+// Receives the body of one request piece by piece, so that it may be of any
+// length. One worker thread at a time calls Take.
 class HttpBodyStream {
  public:
   virtual ~HttpBodyStream() = default;
 
-  // The next piece; `last` with the final one, which may be empty and must get
-  // a response. An earlier response ends the call; what is left of the body is
-  // not read then.
+  // Receives the next piece; `last` with the final one, which may be empty and
+  // must get a response. An earlier response ends the call; the rest of the
+  // body is not read then.
   virtual std::optional<HttpResponse> Take(std::string piece, bool last) = 0;
 };
 
@@ -72,11 +72,11 @@ class HttpBodyStream {
 struct HttpCall {
   bool takes_get = false;           // beside POST
   std::int64_t max_body_bytes = 0;  // larger ones are 413; not for streams
-  // Sees the headers, before the body is read; a response ends the call.
+  // Checks the headers before the body is read; a response ends the call.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
-  // For another method (405), a missing client certificate or a page of another
-  // origin (403), too many calls at once (429), and after `admit` a body that
-  // is too large (413), late or cut off (408), or malformed (400).
+  // Answers another method (405), a missing client certificate or a page of
+  // another origin (403), too many calls at once (429), and after `admit` a
+  // body that is too large (413), late or cut off (408), or malformed (400).
   std::function<HttpResponse(const HttpRequest&, const HttpRefusal&)> refuse =
       {};
   // One of the two; neither = there is no such call.
@@ -86,12 +86,12 @@ struct HttpCall {
       open_stream = {};
 };
 
-// By path. A path that ends with "/" stands for all others below it, which do
-// not exist: its `refuse` makes their 404.
+// The calls by path. A path that ends with "/" stands for all others below it,
+// which do not exist: its `refuse` makes their 404.
 using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
 
 struct HttpRoutes {
-  // Null = none; a path is a page, a call or unknown.
+  // A path is a page, a call or unknown (both null).
   const HttpPage* FindPage(std::string_view path) const;
   const HttpCall* FindCall(std::string_view path) const;
   // 404 with the paths that exist.

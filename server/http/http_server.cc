@@ -16,6 +16,7 @@
 #include "server/base/listening_sockets.h"
 #include "server/base/logging.h"
 #include "server/http/http_connection.h"
+#include "server/http/http_connections.h"
 #include "server/http/tls_context.h"
 
 namespace semrank {
@@ -24,7 +25,7 @@ namespace {
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
 
-// Until the next attempt, when descriptors or memory have run out.
+// The time until the next attempt when descriptors or memory have run out.
 constexpr std::chrono::milliseconds kAcceptRetryDelay(100);
 
 // Asio must be given the protocol of a socket that it did not open.
@@ -37,15 +38,15 @@ Tcp Protocol(int fd) {
 
 }  // namespace
 
-// The I/O thread, and what it accepts connections with.
+// The I/O thread with its acceptors and connections.
 class HttpServer::Listener {
  public:
   Listener(HttpRoutes routes, const HttpServerOptions& options)
-      : connections_{std::move(routes), options} {}
+      : connections_(std::move(routes), options) {}
   ~Listener();
 
   absl::Status Start(const ListeningSockets& listening);
-  InFlightCalls& in_flight() { return connections_.in_flight; }
+  HttpConnections& connections() { return connections_; }
 
  private:
   struct Port {
@@ -61,7 +62,7 @@ class HttpServer::Listener {
   // Follows the files; while new ones cannot be used, the old ones stay.
   absl::Status RenewTls();
 
-  // The first to be made and the last to go: sockets and timers refer to it.
+  // The first member, since sockets and timers refer to it.
   asio::io_context io_{/*concurrency_hint=*/1};
   HttpConnections connections_;
   std::list<Port> ports_;
@@ -118,8 +119,8 @@ void HttpServer::Listener::OnAccepted(Port& port,
                                       Tcp::socket socket) {
   if (!port.acceptor.is_open()) return;
   if (error) {
-    // The usual error is want of descriptors: a connection that only waits for
-    // its client gives one back.
+    // Usually descriptors have run out: closing a connection that only waits
+    // for its client frees one.
     MakeRoom();
     port.retry.expires_after(kAcceptRetryDelay);
     port.retry.async_wait([this, &port](const boost::system::error_code&) {
@@ -127,14 +128,15 @@ void HttpServer::Listener::OnAccepted(Port& port,
     });
     return;
   }
-  // For each connection, as gRPC does for each handshake.
+  // The server looks for new certificates for each connection, as gRPC does for
+  // each handshake.
   const absl::Status renewed = RenewTls();
   if (!renewed.ok()) {
     LogError("HTTP: %s", renewed.message());
   }
   const auto max_open =
       static_cast<std::size_t>(connections_.options.max_connections);
-  // Otherwise the socket closes as it goes out of scope.
+  // Without room the socket closes as it goes out of scope.
   if (connections_.open.size() < max_open || MakeRoom()) {
     std::make_shared<HttpConnection>(connections_, std::move(socket), tls_)
         ->Start();
@@ -143,7 +145,7 @@ void HttpServer::Listener::OnAccepted(Port& port,
 }
 
 bool HttpServer::Listener::MakeRoom() {
-  // Longest first: the client that has been silent for longest loses least.
+  // The client that has been silent for longest loses least.
   if (connections_.waiting.empty()) return false;
   connections_.waiting.front()->Close();
   return true;
@@ -152,7 +154,8 @@ bool HttpServer::Listener::MakeRoom() {
 absl::Status HttpServer::Listener::RenewTls() {
   const TlsCertificates* const certificates = connections_.options.tls;
   if (certificates == nullptr) return absl::OkStatus();
-  // The same object until the files change, so a comparison of pointers tells.
+  // The object stays the same until the files change, so comparing pointers is
+  // enough.
   auto content = certificates->current();
   if (std::exchange(tls_content_, content) == content) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(tls_, MakeTlsContext(*content));
@@ -181,7 +184,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
 }
 
 bool HttpServer::WaitForCalls(absl::Time limit) const {
-  return listener_->in_flight().WaitUntilNone(limit);
+  return listener_->connections().WaitForCalls(limit);
 }
 
 }  // namespace semrank

@@ -13,7 +13,7 @@ namespace ssl = boost::asio::ssl;
 // explanation instead of a reset.
 void HttpStream::DetectTls(
     std::function<void(const ErrorCode&, bool is_tls)> done) {
-  // Waits without reading: the handshake must find every byte.
+  // The wait does not read, since the handshake needs every byte.
   socket_.async_wait(Socket::wait_read, [this, done = std::move(done)](
                                             const ErrorCode& /*error*/) {
     char first = 0;
@@ -62,7 +62,7 @@ void HttpStream::EndSending(Done done) {
     done(error, 0);
   };
   if (tls_.has_value()) {
-    // Also waits for the client to say the same.
+    // This also waits for the client's side to end.
     tls_->async_shutdown(end);
   } else {
     end({});

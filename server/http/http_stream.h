@@ -2,7 +2,7 @@
 //
 //   Order    at most one read and one write at a time, and neither beside
 //            StartTls or EndSending.
-//   Threads  that of the socket's executor; completions run there.
+//   Threads  the thread of the socket's executor, where completions run too.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_STREAM_H_
 #define SEMRANK_SERVER_HTTP_HTTP_STREAM_H_
 
@@ -26,14 +26,14 @@ class HttpStream {
  public:
   using Socket = boost::asio::ip::tcp::socket;
   using ErrorCode = boost::system::error_code;
-  // The bytes that were read or written.
+  // Gets the number of bytes that were read or written.
   using Done = std::function<void(const ErrorCode&, std::size_t)>;
 
   explicit HttpStream(Socket socket) : socket_(std::move(socket)) {}
 
   Socket& socket() { return socket_; }
-  // Waits for the client's first byte and peeks at it: whether it begins TLS.
-  // An error when the client ends before it.
+  // Waits for the client's first byte and peeks whether it begins TLS. An error
+  // when the client ends before it.
   void DetectTls(std::function<void(const ErrorCode&, bool is_tls)> done);
   void StartTls(TlsContext context, Done done);
   bool has_client_certificate();
@@ -42,7 +42,7 @@ class HttpStream {
   // Writes all of both.
   void Write(const std::array<boost::asio::const_buffer, 2>& buffers,
              Done done);
-  // Tells the client, in TLS too, that the server sends no more.
+  // Informs the client, in TLS too, that the server sends no more.
   void EndSending(Done done);
   // Frees the descriptor; operations that are pending fail.
   void Close();

@@ -60,7 +60,7 @@ bool RequestHead::IsOfAllowedPage(const HttpServerOptions& options) const {
 RequestHead ReadHead(const HttpRequestParser& parser) {
   const auto target = parser.get().target();
   std::string origin = Header(parser, "Origin");
-  // Computed once here; the connection asks several times.
+  // The connection asks for it several times.
   const bool same_origin = IsSameOrigin(origin, Header(parser, "Host"));
   return {.method = parser.get().method(),
           .target = std::string(target.data(), target.size()),
@@ -77,7 +77,7 @@ HttpRequest MakeRequest(const HttpRequestParser& parser) {
           .authorization = Header(parser, "Authorization"),
           .request_id = Header(parser, kRequestIdHeader),
           .traceparent = Header(parser, kTraceparentHeader),
-          // 0 for a chunked body, whose length no header tells.
+          // No header has the length of a chunked body.
           .content_length = parser.content_length().value_or(0)};
 }
 

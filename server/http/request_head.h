@@ -1,7 +1,5 @@
-// The head of a request, and what is refused by the head alone: the body of
-// such a call is never read.
-//
-//   Threads  free functions, from any thread.
+// The head of a request, and the calls that are refused by the head alone:
+// their bodies are never read.
 #ifndef SEMRANK_SERVER_HTTP_REQUEST_HEAD_H_
 #define SEMRANK_SERVER_HTTP_REQUEST_HEAD_H_
 
@@ -39,9 +37,9 @@ struct RequestHead {
   bool IsOfAllowedPage(const HttpServerOptions& options) const;
 };
 
-// Of a parser that has read a head.
+// `parser` has read a head.
 RequestHead ReadHead(const HttpRequestParser& parser);
-// What handlers see of it; without body and client_left.
+// Makes the request for handlers, without body and client_left.
 HttpRequest MakeRequest(const HttpRequestParser& parser);
 
 // Whether the body has a Transfer-Encoding that the parser takes for no body.

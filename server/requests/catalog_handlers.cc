@@ -11,6 +11,7 @@
 #include "server/catalog/sync/catalog_writer.h"
 #include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/wire_reader.h"
 
 namespace semrank {
 namespace {
@@ -22,7 +23,7 @@ class DocumentKeys {
   DocumentKeys(std::string_view ids_field, std::string_view names_field)
       : ids_field_(ids_field), names_field_(names_field) {}
 
-  // For the reader of the request.
+  // Where the reader of the request appends.
   std::vector<std::uint64_t>& ids() { return ids_; }
   std::vector<std::string_view>& names() { return names_; }
 
@@ -31,7 +32,7 @@ class DocumentKeys {
     if (size() > 0) return absl::OkStatus();
     return FieldError("NO_DOCUMENTS", ids_field_, "the request has no key");
   }
-  // INVALID_UTF8 of one of the names.
+  // INVALID_UTF8 if one of the names is not UTF-8.
   absl::Status CheckNames() const {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       SEMRANK_RETURN_IF_ERROR(CheckUtf8(ItemName(names_field_, i), names_[i]));
@@ -99,8 +100,8 @@ absl::StatusOr<RequestSize> GetHandler::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
   SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
-  // Taken here, not in RunSlice: the model that is checked below and the
-  // vectors that are returned must come from one state of the catalog.
+  // Read takes the snapshot, not RunSlice: the model that is checked below and
+  // the vectors that are returned must come from one state of the catalog.
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   if (with_vectors_) {
     SEMRANK_RETURN_IF_ERROR(CheckVectors(model, encoding));
@@ -131,7 +132,7 @@ absl::StatusOr<Progress> GetHandler::RunSlice(const RequestRun& /*run*/) {
     SetVectors(rows, served->model->embedding_dim(), encoding_, response_);
     SetModel(*served, response_);
   }
-  // Payloads are not bounded together, so 10,000 of them may exceed what
+  // No limit bounds the sum of the payloads, so 10,000 of them may exceed what
   // clients accept as one message. The sum is known only now.
   const auto max_bytes =
       static_cast<std::size_t>(MaxResponseBytes(parts_.limits));
@@ -219,8 +220,7 @@ class SearchHandler final : public HandlerOf<v1::SearchDocumentsResponse> {
   absl::Status ReadMessage(std::string_view bytes);
   void AddHits();
 
-  // `input_` has views of excluded_, and both have views of the request's
-  // bytes.
+  // `input_` refers to excluded_, and both refer to the request's bytes.
   DocumentKeys excluded_keys_{"exclude_ids", "exclude_document_ids"};
   std::vector<DocumentKeyView> excluded_;
   bool with_titles_ = false;
@@ -303,7 +303,7 @@ void SearchHandler::AddHits() {
     if (with_titles_) out.set_title(std::string(record.title()));
     if (with_payloads_) out.set_payload(std::string(record.payload()));
   }
-  // Empty unless the request asked for both parts; else one for each hit.
+  // There is one for each hit if the request asked for both parts, else none.
   for (std::size_t i = 0; i < result_.cosines.size(); ++i) {
     v1::DocumentHit& out = *response_.mutable_hits(static_cast<int>(i));
     out.set_semantic_score(result_.cosines[i].semantic);

@@ -6,6 +6,7 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "server/base/errors.h"
 #include "server/requests/handlers.h"
+#include "server/requests/wire_reader.h"
 
 namespace semrank {
 namespace {
@@ -132,7 +133,7 @@ class StreamedEmbedHandler final
 
  private:
   absl::Status BeginStream();
-  // Later messages leave the settings out or repeat them.
+  // Later messages omit the settings or repeat them.
   absl::Status CheckSameStream() const;
 
   EmbedStreamState& state_;
@@ -143,7 +144,7 @@ class StreamedEmbedHandler final
   bool begins_stream_ = false;
 };
 
-// May change state_ before the message is admitted. That is safe because a
+// Read may change state_ before the message is admitted. That is safe because a
 // message that fails ends the stream.
 absl::StatusOr<RequestSize> StreamedEmbedHandler::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
@@ -160,8 +161,8 @@ absl::StatusOr<RequestSize> StreamedEmbedHandler::Read(std::string_view bytes) {
   return SizeOf(message_, bytes);
 }
 
-// Fixes the model with the settings, so that a reload in the middle of a stream
-// cannot mix vectors of two models.
+// The first message fixes the model with the settings, so that a reload in the
+// middle of a stream cannot mix vectors of two models.
 absl::Status StreamedEmbedHandler::BeginStream() {
   begins_stream_ = true;
   SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
@@ -204,7 +205,7 @@ absl::StatusOr<Progress> StreamedEmbedHandler::RunSlice(const RequestRun& run) {
   SetProblems(result_.problems, response_);
   SetFacts(run, served, result_, response_);
   if (!begins_stream_) response_.clear_model();
-  // Only now, so that first_text of a message counts complete messages alone.
+  // It grows only now, so that first_text counts complete messages alone.
   state_.num_answered += message_.texts.size();
   return Progress::kDone;
 }

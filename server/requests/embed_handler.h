@@ -12,7 +12,7 @@
 namespace semrank {
 
 // An EmbedTextsRequest or an EmbedTextsStreamRequest, which have the same
-// fields, read in place. Unspecified values stay so.
+// fields, read in place. Unspecified values stay unspecified.
 struct EmbedMessage {
   std::vector<std::string_view> texts;
   v1::Side side = v1::SIDE_UNSPECIFIED;

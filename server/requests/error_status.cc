@@ -17,8 +17,8 @@ constexpr char kDomain[] = "semrank";
 constexpr char kDelayValue[] = "retry_delay_ms";
 
 // Strings of a Protobuf message must be UTF-8, or clients cannot parse the
-// details of the error.
-// A message may quote what a caller sent, cut off in the middle of a character.
+// details of the error. A message may quote what a caller sent, which may end
+// in the middle of a character.
 std::string AsUtf8(std::string_view text) {
   return IsUtf8(text) ? std::string(text) : absl::CHexEscape(ToAbsl(text));
 }
@@ -54,7 +54,7 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
   result.set_code(static_cast<int>(status.code()));
   result.set_message(AsUtf8(ToStd(status.message())));
 
-  // ErrorInfo first: clients that look at only one detail need the reason.
+  // ErrorInfo comes first: clients that read only one detail need the reason.
   const std::map<std::string, std::string> values = ErrorValues(status);
   google::rpc::ErrorInfo info;
   info.set_domain(kDomain);
@@ -68,8 +68,8 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
       field != values.end()) {
     AddBadRequest(AsUtf8(field->second), result.message(), result);
   }
-  // Added whatever the code is: the presence of the value says that a retry is
-  // welcome.
+  // The code does not matter: the presence of the value says that the caller
+  // may try again.
   const auto delay = values.find(kDelayValue);
   if (delay != values.end()) AddRetryInfo(delay->second, result);
   return result;

@@ -1,10 +1,9 @@
-// absl::Status as google.rpc.Status, for items that fail alone, for JSON and
-// for the details of a failed call.
+// Converts absl::Status to google.rpc.Status, for items that fail alone, for
+// JSON and for the details of a failed call.
 //
 //   Details  every error carries one google.rpc.ErrorInfo with domain
-//            "semrank", the reason and its values; a field also a BadRequest, a
-//            delay also a RetryInfo.
-//   Threads  free functions, thread-safe.
+//            "semrank", the reason and its values. An error of a field also has
+//            a BadRequest, an error with a delay a RetryInfo.
 #ifndef SEMRANK_SERVER_REQUESTS_ERROR_STATUS_H_
 #define SEMRANK_SERVER_REQUESTS_ERROR_STATUS_H_
 
@@ -18,8 +17,8 @@ namespace semrank {
 
 google::rpc::Status ToRpcStatus(const absl::Status& status);
 
-// Milliseconds after which a retry is welcome, in decimal, for errors that ask
-// the caller to come back later.
+// Milliseconds, in decimal, after which the caller may try again; nullopt for
+// errors that a later attempt would meet too.
 std::optional<std::string> RetryDelayMillis(const absl::Status& status);
 
 }  // namespace semrank

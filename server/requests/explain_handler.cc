@@ -8,6 +8,7 @@
 #include "server/ranking/explainer.h"
 #include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/wire_reader.h"
 
 namespace semrank {
 namespace {
@@ -65,8 +66,8 @@ class ExplainHandler final : public HandlerOf<v1::ExplainResponse> {
   absl::Status FindTitle(const DocumentKeyView& key);
 
   const Explainer explainer_;
-  // Title of the candidate: a view into the request's bytes or, for a document
-  // of the catalog, into the record that snapshot_ keeps alive.
+  // The title of the candidate: a view into the request's bytes or, for a
+  // document of the catalog, into the record that snapshot_ keeps alive.
   CatalogSnapshot snapshot_;
   std::string_view title_;
   Explainer::Request request_;
@@ -138,7 +139,7 @@ absl::StatusOr<RequestSize> ExplainHandler::Read(std::string_view bytes) {
 }
 
 absl::Status ExplainHandler::FindTitle(const DocumentKeyView& key) {
-  // Held to the end: the title is a view of the record.
+  // The snapshot is held to the end, since the title is a view of the record.
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   const auto slot = snapshot_.Find(key);
   if (!slot.has_value()) {

@@ -28,8 +28,8 @@ struct RequestSize {
 };
 
 // Handles one request: Read, then, once it is admitted, RunSlice until that
-// returns kDone or an error. Called by one thread at a time, not always the
-// same one.
+// returns kDone or an error. One thread at a time calls it, not always the same
+// one.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
@@ -42,11 +42,11 @@ class RequestHandler {
   // refusal repeats. False if that cannot be read.
   virtual bool ReadForRefusal(std::string_view /*bytes*/) { return true; }
 
-  // Runs one slice. `run` tells who waits, and how long reading and waiting
-  // took.
+  // Runs one slice. `run` is the caller that waits, and knows how long reading
+  // and waiting took.
   virtual absl::StatusOr<Progress> RunSlice(const RequestRun& run) = 0;
 
-  // Complete after kDone.
+  // The response, which is complete after kDone.
   virtual const google::protobuf::MessageLite& response() const = 0;
 
   // For a stream whose requests fail alone: writes the failure into the

@@ -1,8 +1,4 @@
-// Fields that messages of several services share: how requests are read and
-// responses are filled.
-//
-//   Threads  free functions; a message or response belongs to one thread at
-//            a time.
+// Reads and writes fields that messages of several services share.
 #ifndef SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
 #define SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
 
@@ -43,8 +39,8 @@ inline void ReadFrom(WireReader& reader, ModelRefView& model) {
   });
 }
 
-// Appends to a list of which `max_size` items are allowed: one more is kept, so
-// that the check of the list sees that it is too long.
+// Appends to a list that may have `max_size` items. One more is kept, so that
+// the check of the list sees that it is too long.
 inline void AppendBounded(WireReader& reader, std::size_t max_size,
                           std::vector<std::string_view>& items) {
   std::string_view item;
@@ -64,7 +60,8 @@ inline void ReadFrom(WireReader& reader, TagFilter& filter) {
   });
 }
 
-// ModelParts has the numbers of v1::Parts, and takes any until CheckParts.
+// ModelParts has the numbers of v1::Parts; it may have any other until
+// CheckParts.
 static_assert(static_cast<int>(ModelParts::kSemantic) == v1::PARTS_SEMANTIC &&
               static_cast<int>(ModelParts::kLexical) == v1::PARTS_LEXICAL);
 
@@ -73,7 +70,7 @@ inline void ReadFrom(WireReader& reader, ModelParts& parts) {
   if (reader.Read(number)) parts = static_cast<ModelParts>(number);
 }
 
-// A NameMatch goes into a response as its number.
+// A response has the number of a NameMatch.
 static_assert(int{v1::NAME_MATCH_ONE_EDIT} == int(NameMatch::kOneEdit) &&
               int{v1::NAME_MATCH_PREFIX} == int(NameMatch::kPrefix) &&
               int{v1::NAME_MATCH_UNFINISHED_NAME} ==
@@ -86,7 +83,8 @@ inline v1::NameMatch ToProto(NameMatch match) {
   return static_cast<v1::NameMatch>(match);
 }
 
-// A name that is not UTF-8 would else be "not found" under a garbled name.
+// Without the check, a name that is not UTF-8 would be reported as not found
+// under a garbled name.
 inline absl::Status CheckModelName(const ModelRefView& model) {
   return CheckUtf8("model.name", model.name);
 }
@@ -117,7 +115,7 @@ void SetKey(const DocumentKeyView& key, Message& message) {
   }
 }
 
-// `times` are those of the stages; the run adds its own.
+// `times` are those of the handler's stages; the run adds its own.
 template <typename Response>
 void SetTimings(const RequestRun& run, StageTimes times, Response& response) {
   run.AddOwnTimes(times);
@@ -137,8 +135,8 @@ void SetModel(const ServedModel& served, Response& response) {
   response.mutable_model()->set_version(version.version);
 }
 
-// Model, cache use and timings, which have the same names in each response.
-// Result is a RankResult or an EmbedResult.
+// Sets model, cache use and timings, which have the same names in each
+// response. Result is a RankResult or an EmbedResult.
 template <typename Result, typename Response>
 void SetFacts(const RequestRun& run, const ServedModel& served,
               const Result& result, Response& response) {
@@ -160,7 +158,7 @@ void SetProblems(const std::vector<ItemProblem>& problems, Response& response) {
   }
 }
 
-// The vectors of a response that has some: rows of `dim` elements, encoded.
+// Sets the vectors of a response: rows of `dim` elements, encoded.
 template <typename Response>
 void SetVectors(const std::vector<float>& vectors, int dim,
                 v1::VectorEncoding encoding, Response& response) {

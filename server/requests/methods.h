@@ -30,7 +30,7 @@ class Descriptor;
 namespace semrank {
 
 // How requests and responses are written in bodies of HTTP.
-enum class HttpForm {
+enum class HttpFormat {
   kJson,   // the messages as JSON
   kLines,  // a message a line
   // Other products' APIs.
@@ -44,7 +44,7 @@ enum class HttpForm {
 
 struct HttpPath {
   const char* path = nullptr;
-  HttpForm form = HttpForm::kJson;
+  HttpFormat form = HttpFormat::kJson;
   bool takes_get = false;  // beside POST
 };
 
@@ -68,15 +68,15 @@ class Required {
 struct Method {
   const char* service;  // "semrank.v1.RankingService"
   const char* name;     // "Rank"
-  // What the caller's key must allow.
+  // The role that the caller's key must have.
   Required<Role> role;
   // Requests of one kind share their measured costs.
   RequestKind kind = RequestKind::kOther;
   // Whether the method is UNAVAILABLE until the first models are loaded.
   bool needs_model = true;
-  // Whether the server refuses the request before it reads the bytes when not
-  // one more text fits. Not if it takes no permits, or if the refusal repeats
-  // something from the bytes.
+  // Whether the server refuses a request before it reads the bytes when not one
+  // more text fits. Methods that take no permits, and those whose refusal
+  // repeats something from the bytes, set it to false.
   bool refused_unread = true;
   // Whether the request is refused if it would wait too long for a worker.
   bool is_shed = true;
@@ -88,7 +88,7 @@ struct Method {
   // One of the two: the method is unary or a stream in both directions.
   MakeHandler make_handler = nullptr;
   MakeStream make_stream = nullptr;
-  // Those that have a path, then unused ones.
+  // Paths over HTTP. Unused places have no path.
   HttpPath http[4] = {};
 
   constexpr bool is_stream() const { return make_stream != nullptr; }

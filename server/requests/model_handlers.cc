@@ -11,6 +11,7 @@
 #include "server/base/errors.h"
 #include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/wire_reader.h"
 
 namespace semrank {
 namespace {
@@ -29,9 +30,9 @@ void SetTimestamp(absl::Time time, google::protobuf::Timestamp& timestamp) {
       absl::ToInt64Nanoseconds(time - absl::FromUnixSeconds(seconds))));
 }
 
-// The token is readable because nothing depends on its being opaque: it names a
-// place in the order of the list, so it stays valid when models come and go.
-// A token is "version/name" of the last model of the page before it.
+// A token is "version/name" of the last model of the page before it. It names a
+// place in the order of the list, so it stays valid when models appear or are
+// removed.
 absl::StatusOr<std::tuple<std::string, std::int64_t>> ParseToken(
     const std::string& token) {
   const std::size_t slash = token.find('/');
@@ -44,8 +45,7 @@ absl::StatusOr<std::tuple<std::string, std::int64_t>> ParseToken(
   return std::tuple(token.substr(slash + 1), version);
 }
 
-// This order is the page token's, too.
-// By name, then newest first, as models are listed.
+// The order of the list, by name, then newest first, which page tokens rely on.
 bool IsAfter(const ModelStatus& model,
              const std::tuple<std::string, std::int64_t>& last) {
   return std::tuple(model.name, -model.version) >

@@ -8,6 +8,7 @@
 #include "server/catalog/sync/catalog_writer.h"
 #include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/wire_reader.h"
 
 namespace semrank {
 namespace {

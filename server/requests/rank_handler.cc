@@ -8,6 +8,7 @@
 #include "server/base/errors.h"
 #include "server/requests/error_status.h"
 #include "server/requests/handlers.h"
+#include "server/requests/wire_reader.h"
 
 namespace semrank {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using v1::RankRequest;
 using v1::RankStreamRequest;
 
-// Shared by Rank and by the nested message of a RankStreamRequest, so that both
+// Rank and the nested message of a RankStreamRequest both use it, so that they
 // read the same fields.
 void ReadRankField(WireReader& reader, RankMessage& message) {
   RankInput& input = message.input;
@@ -73,10 +74,10 @@ class RankHandler final : public RequestHandler {
   RankHandler(const ServerParts& parts, v1::RankResponse& response)
       : parts_(parts), response_(response) {}
 
-  // Once message_ is read.
+  // Chooses the model and checks message_, which has been read.
   absl::StatusOr<RequestSize> Check(std::size_t num_bytes);
   void FillRanking();
-  // Title of a candidate that was scored.
+  // The title of a candidate that was scored.
   std::string_view TitleOf(std::uint32_t candidate) const;
 
   const ServerParts& parts_;
@@ -94,7 +95,7 @@ absl::StatusOr<RequestSize> RankHandler::Read(std::string_view bytes) {
   return Check(bytes.size());
 }
 
-// Chooses the model first: how many candidates `vectors` are, and whether the
+// The model comes first: how many candidates `vectors` are, and whether the
 // parts asked for exist, depends on it. The handle keeps this model alive to
 // the end of the request, whatever is reloaded.
 absl::StatusOr<RequestSize> RankHandler::Check(std::size_t num_bytes) {
@@ -127,7 +128,7 @@ void RankHandler::FillRanking() {
   const int size = static_cast<int>(result_.ranking.size());
   response_.mutable_indices()->Reserve(size);
   response_.mutable_scores()->Reserve(size);
-  // Added at once: the size of each array is written once, not for each item.
+  // AddNAlreadyReserved writes the size of each array once, not for each item.
   auto* index = response_.mutable_indices()->AddNAlreadyReserved(size);
   float* score = response_.mutable_scores()->AddNAlreadyReserved(size);
   for (const RankedDocument& document : result_.ranking) {
@@ -151,7 +152,7 @@ void RankHandler::FillRanking() {
   }
 }
 
-// Candidates are numbered through: titles, then documents of the catalog, then
+// Candidates have one numbering: titles, then documents of the catalog, then
 // vectors. The snapshot in result_ keeps the documents' titles alive.
 std::string_view RankHandler::TitleOf(std::uint32_t candidate) const {
   const std::size_t num_titles = message_.titles.size();
@@ -206,8 +207,8 @@ absl::StatusOr<RequestSize> StreamedRankHandler::Read(std::string_view bytes) {
         WireField(RankStreamRequest::kRequestFieldNumber, read_request));
   }
   SetCandidates(message);
-  // Before any check can fail: the client matches a failed response by its
-  // number.
+  // The number is set before any check can fail: the client matches a failed
+  // response by it.
   response_.set_request_number(number);
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*RankStreamRequest::descriptor(),
                                         *RankRequest::descriptor()));

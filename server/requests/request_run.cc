@@ -25,8 +25,9 @@ bool IsLong(const RequestSize& size) {
          size.num_bytes > RequestRun::kMaxInlineBytes;
 }
 
-// Before a message is read. About a title of ten words; short titles make the
-// guess too low, and then ReadAndAdmit refuses what was let through.
+// A guess for a message that is not read yet: a text is about a title of ten
+// words. Short titles make it too low, and then ReadAndAdmit refuses what
+// CheckUnread accepted.
 RequestSize GuessSize(std::size_t num_bytes) {
   constexpr std::size_t kBytesPerText = 64;
   return {static_cast<std::int64_t>(num_bytes / kBytesPerText), num_bytes};
@@ -131,8 +132,8 @@ absl::Status RequestRun::DecodeAndAdmit(const Decode& decode) {
   return absl::OkStatus();
 }
 
-// In a worker: the first slice follows at once, since the request has waited
-// already. Decoding counts as running, so that costs include it.
+// Runs in a worker. The first slice follows at once, since the request has
+// waited already. Decoding counts as running, so that costs include it.
 void RequestRun::DecodeAndRun(const Decode& decode) {
   const absl::Duration begin = TimeSinceReceived();
   queue_time_ = begin - waiting_since_;
@@ -179,7 +180,7 @@ absl::Status RequestRun::CheckInTime() const {
                       absl::ToInt64Milliseconds(cost_)));
 }
 
-// Waits for the first slice, or for the next one of a long request.
+// Queues the first slice, or the next one of a long request.
 void RequestRun::QueueForWorker(std::function<void()> run) {
   HighWaterMark& queued = parts_.admission->queued_texts();
   queued.Raise(size_.num_texts);
@@ -213,15 +214,14 @@ void RequestRun::RunSlice() {
   // Only complete runs are measured: one that was cancelled half-way would make
   // the kind of request look cheap.
   parts_.admission->costs().Record(method_.kind, size_.num_texts, run_time_);
-  // Serialised while the permits are still held, since the response takes
-  // memory.
+  // The permits are still held here, since the response takes memory.
   Finish(SerializeResponse(handler_->response()));
 }
 
 absl::StatusOr<Progress> RequestRun::RunHandler() {
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
-  // Only before the first slice: work that has begun is not wasted for an
-  // estimate, and a passed deadline ends it anyway.
+  // CheckInTime comes before the first slice only: work that has begun is not
+  // wasted for an estimate, and a passed deadline ends it anyway.
   if (!inline_ && run_time_ == absl::ZeroDuration()) {
     SEMRANK_RETURN_IF_ERROR(CheckInTime());
   }

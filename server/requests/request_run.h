@@ -5,12 +5,12 @@
 //   CheckKey      the caller's key allows the method. (gRPC has checked the
 //                 size of the metadata before.)
 //   CheckUnread   the server answers, one more text fits, a worker is expected
-//                 soon enough. Asked before the bytes are read or copied.
+//                 soon enough. It comes before the bytes are read or copied.
 //   Read          the handler reads the bytes in place, once, chooses the model
 //                 and checks the fields.
 //   CheckWait     as before, with the exact number of texts.
 //   Admit         all texts fit beside those in flight.
-//   RunSlice      in the caller's thread while that is cheaper than a hand-over
+//   RunSlice      in the caller's thread while that is cheaper than a queue
 //                 or the server is idle, else in the worker pool, a slice of
 //                 some milliseconds each. Before each slice the run asks
 //                 whether the caller still waits. A request is dropped, without
@@ -63,7 +63,7 @@ class RequestRun : public Caller {
   static constexpr std::size_t kMaxInlineBytes = kSliceBytes;
   // Smaller ones leave it unless they are expected to take less than this, or
   // nothing else is in flight: a thread of gRPC that works does not read, and
-  // what it does not read cannot be refused. A hand-over costs 15 to 25 us, and
+  // what it does not read cannot be refused. A queue costs 15 to 25 us, and
   // refusing a call about as much as answering such a small one.
   static constexpr absl::Duration kMaxInlineCost = absl::Microseconds(200);
 
@@ -97,7 +97,7 @@ class RequestRun : public Caller {
  private:
   virtual absl::Status SerializeResponse(
       const google::protobuf::MessageLite& response) = 0;
-  // The end; the run may delete itself.
+  // Ends the run, which may delete itself.
   virtual void Done(const absl::Status& status) = 0;
 
   absl::Status ReadAndAdmit(std::string_view bytes);
@@ -123,7 +123,7 @@ class RequestRun : public Caller {
   Admission::Permit permit_;
   RequestSize size_;
   bool inline_ = false;
-  absl::Duration cost_;      // as estimated
+  absl::Duration cost_;      // estimated
   absl::Duration run_time_;  // of the slices so far
   absl::Duration read_time_;
   absl::Duration queue_time_;

@@ -32,8 +32,8 @@ WireReader::WireReader(std::string_view message, std::int64_t max_items)
 bool WireReader::Next() {
   if (!ok_) return false;
   // ReadTag returns 0 at the end, after an error, and for a zero byte;
-  // ConsumedEntireMessage tells the end from the others. Field number 0 with a
-  // wire type is an error as well.
+  // ConsumedEntireMessage is true at the end alone. Field number 0 with a wire
+  // type is an error as well.
   tag_ = input_.ReadTag();
   if (tag_ != 0) return Check(field() > 0);
   Check(input_.ConsumedEntireMessage());
@@ -103,9 +103,8 @@ void WireReader::AppendSameField(std::vector<std::string_view>& items) {
   // `next` only moves past complete items, so whatever the loop does not
   // understand is left for Next and Read, which report what is malformed.
   const char* next = begin;
-  // Sizes of one byte, or two; all else is left to the stream.
-  // Two bytes of size are read before they are needed, hence 3. Sizes from 16
-  // KiB on, another field or the end leave the loop.
+  // The loop reads sizes of one byte or two, before it knows which, hence 3.
+  // Sizes from 16 KiB on, another field or the end leave it.
   while (end - next >= 3 && static_cast<std::uint8_t>(*next) == tag_) {
     const auto low = static_cast<std::uint8_t>(next[1]);
     const auto high = static_cast<std::uint8_t>(next[2]);

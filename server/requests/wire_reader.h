@@ -12,7 +12,6 @@
 //            are kept, while all of them are counted.
 //   Errors   after the first malformed byte everything returns false. Finish
 //            reports it, or more than `max_items` items.
-//   Threads  not thread-safe; one reader for each message.
 #ifndef SEMRANK_SERVER_REQUESTS_WIRE_READER_H_
 #define SEMRANK_SERVER_REQUESTS_WIRE_READER_H_
 
@@ -67,12 +66,12 @@ class WireReader {
   }
   bool ReadFixed64(std::uint64_t& value);
 
-  // Items of repeated fields. Numbers are fixed64, packed or not.
+  // Read one field of a list. Numbers are fixed64, packed or not.
   void Append(std::vector<std::string_view>& items);
   void Append(std::vector<std::uint64_t>& items);
 
-  // In place of the above: reads the field into the one of `fields` with its
-  // number, or skips it. A target is a variable of Read, a vector of Append, a
+  // Reads the field into the one of `fields` with its number, or skips it. A
+  // target is a variable that Read accepts, a vector that Append accepts, a
   // function to call, or of a type with ReadFrom(WireReader&, T&).
   template <typename... Targets>
   void ReadField(const WireField<Targets>&... fields) {
@@ -81,8 +80,8 @@ class WireReader {
     if (!known) Skip();
   }
 
-  // Calls `read_field()` for each field of the message in this field; false as
-  // of Read.
+  // Calls `read_field()` for each field of the message in this field. Returns
+  // what Read returns.
   template <typename ReadField>
   bool ReadMessage(ReadField read_field) {
     Limit end;
@@ -91,7 +90,8 @@ class WireReader {
     EndMessage(end);
     return ok_;
   }
-  // An item that is a message: `read_field(item)` for each of its fields.
+  // Appends an item that is a message: calls `read_field(item)` for each of its
+  // fields.
   template <typename Item, typename ReadField>
   void Append(std::vector<Item>& items, ReadField read_field) {
     Limit end;
@@ -107,9 +107,9 @@ class WireReader {
 
   void Skip();
 
-  // After the last Next: MALFORMED_MESSAGE, or TOO_MANY_TEXTS with the name of
-  // the first item's field. `items` is the message with the repeated fields, if
-  // it is not the outermost one.
+  // To call after the last Next. MALFORMED_MESSAGE, or TOO_MANY_TEXTS with the
+  // name of the first item's field. `items` is the message with the repeated
+  // fields, if it is not the outermost one.
   absl::Status Finish(const google::protobuf::Descriptor& message) const {
     return Finish(message, message);
   }
@@ -141,16 +141,17 @@ class WireReader {
   }
   int type() const { return static_cast<int>(tag_ & 7); }
   bool Check(bool success) { return ok_ = ok_ && success; }
-  // False, and skips the field, when its type is another one.
+  // Skips the field and returns false when its type is another one.
   bool Expect(WireType type);
-  // Further items of the field that was just read, if it has a small number.
+  // Reads further items of the field that was just read, if its number is
+  // small.
   void AppendSameField(std::vector<std::string_view>& items);
   bool ReadVarint(std::uint64_t& value);
   bool BeginMessage(Limit& end);
   void EndMessage(Limit end);
   void SkipRest();
   bool SkipField(std::uint32_t tag, int depth);
-  // How many of these further items are to be kept.
+  // Counts further items; returns how many of them to keep.
   std::int64_t CountItems(std::int64_t count);
 
   const std::size_t num_bytes_;

@@ -11,7 +11,7 @@ namespace semrank {
 namespace {
 
 // A response is serialised into blocks of at most this size, so that one of 100
-// MB needs no piece of memory of that size.
+// MB needs no contiguous memory of that size.
 constexpr int kBlockBytes = 1 << 20;
 
 }  // namespace
@@ -27,7 +27,7 @@ absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
       buffer.DumpToSingleSlice(&slice).ok()) {
     return absl::OkStatus();
   }
-  // Broken off: by its sender, or by gRPC for want of memory.
+  // The sender ended it early, or gRPC had no memory for it.
   return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
                    "the message did not arrive as a whole");
 }

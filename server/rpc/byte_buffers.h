@@ -1,6 +1,4 @@
-// Between gRPC's buffers and plain bytes.
-//
-//   Threads  free functions, from any thread.
+// Converts gRPC's buffers to plain bytes and messages to buffers.
 #ifndef SEMRANK_SERVER_RPC_BYTE_BUFFERS_H_
 #define SEMRANK_SERVER_RPC_BYTE_BUFFERS_H_
 
@@ -16,9 +14,9 @@
 
 namespace semrank {
 
-// The whole message in one piece: small ones are already, larger ones are
-// copied once. ResourceExhausted when it has more than `max_bytes`, before
-// anything is copied; Cancelled when it did not arrive as a whole.
+// Sets `slice` to the whole message in one piece, which copies messages that
+// are not small. ResourceExhausted when it has more than `max_bytes`, before
+// anything is copied; CANCELLED when it did not arrive completely.
 absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
                            std::int64_t max_bytes, grpc::Slice& slice);
 
@@ -26,7 +24,8 @@ inline std::string_view ViewOf(const grpc::Slice& slice) {
   return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 
-// Internal when the message is too large for Protobuf. Timed as kSerialize.
+// Internal when the message is too large for Protobuf. Records the time as
+// kSerialize.
 absl::Status Serialize(const google::protobuf::MessageLite& message,
                        Metrics& metrics, grpc::ByteBuffer& buffer);
 

@@ -13,7 +13,7 @@
 namespace semrank {
 namespace {
 
-// What HTTP/2 counts for an entry beside its name and value.
+// HTTP/2 counts so much for an entry beside its name and value.
 constexpr std::size_t kEntryOverheadBytes = 32;
 
 // Empty when the entry is missing.
@@ -59,9 +59,8 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   // The message may have been escaped in `details`, so it is taken from there.
   const google::rpc::Status details = ToRpcStatus(status);
-  // gRPC's codes have the same numbers as Abseil's.
-  // gRPC sends the third argument as grpc-status-details-bin, which client
-  // libraries decode.
+  // gRPC's codes have the same numbers as Abseil's. gRPC sends the third
+  // argument as grpc-status-details-bin, which client libraries decode.
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
                       details.message(), details.SerializeAsString());
 }

@@ -1,6 +1,4 @@
-// What a call brings in its metadata and takes back in its trailers.
-//
-//   Threads  free functions; FinalStatus by one thread for each call.
+// Reads the metadata of a call and writes its trailers.
 #ifndef SEMRANK_SERVER_RPC_CALL_METADATA_H_
 #define SEMRANK_SERVER_RPC_CALL_METADATA_H_
 
@@ -16,26 +14,26 @@
 
 namespace semrank {
 
-// Trailer of errors that ask the caller to come back later; its value is
+// The trailer of errors after which the caller may try again; its value is
 // RetryDelayMillis.
 inline constexpr char kPushbackTrailer[] = "grpc-retry-pushback-ms";
 
-// What a call is checked for first: METADATA_TOO_LARGE, then the errors of
+// Makes the first checks of a call: METADATA_TOO_LARGE, then the errors of
 // CheckKey.
 absl::Status CheckMetadata(const grpc::ServerContextBase& context,
                            const Method& method, const ServerParts& parts);
 
-// The request id and the trace that the caller sent, or a new id.
+// Returns the request id and the trace that the caller sent, or a new id.
 RequestIdentity IdentityOf(const grpc::ServerContextBase& context);
 
-// Who calls, for the log: "key 1a2b3c4d at ipv4:10.0.0.7:40312".
+// Describes the caller for the log: "key 1a2b3c4d at ipv4:10.0.0.7:40312".
 std::string ActorOf(const grpc::ServerContextBase& context);
 
-// With a google.rpc.Status as its details.
+// The result has a google.rpc.Status as its details.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// The status to finish the call with. Adds the trailers, so it is to be called
-// once.
+// Returns the status to finish the call with. Adds the trailers, so it must be
+// called once.
 grpc::Status FinalStatus(const absl::Status& status,
                          const RequestIdentity& identity,
                          grpc::ServerContextBase& context);

@@ -27,12 +27,12 @@ namespace {
 // the socket, not a descriptor, hence the duplicate reports EPOLLHUP when gRPC
 // ends the connection.
 
-// So that ends of connections are noticed between two crowds of new ones.
+// A limit, so that ends of connections are noticed among many new ones.
 constexpr int kMaxAcceptsAtOnce = 64;
 constexpr std::chrono::milliseconds kPauseTime(100);
 
-// epoll returns 64 bits of the caller's with each event.
-// What an event is about: a kind and, below it, a descriptor.
+// epoll returns 64 bits of the caller's with each event: here a kind and, below
+// it, a descriptor.
 enum class Kind : std::uint64_t { kWake, kListener, kConnection };
 std::uint64_t Source(Kind kind, int fd) {
   return (static_cast<std::uint64_t>(kind) << 32) |
@@ -104,22 +104,22 @@ ConnectionListener::~ConnectionListener() {
     Ask(Asked::kEnd);
     thread_.join();
   }
-  hand_over_.reset();
+  transfer_.reset();
   for (const int kept : kept_) {
     close(kept);
     count_->Leave();
   }
 }
 
-void ConnectionListener::Start(HandOver::Take take,
+void ConnectionListener::Start(SocketTransfer::Accept accept,
                                std::unique_ptr<MemoryWatchdog> watchdog) {
-  hand_over_ = std::make_unique<HandOver>(std::move(take));
+  transfer_ = std::make_unique<SocketTransfer>(std::move(accept));
   watchdog_ = std::move(watchdog);
   thread_ = std::thread([this] { Run(); });
 }
 
 // The thread closes the sockets, because it may be about to accept from them.
-// Once the latch is down, nothing is handed over.
+// Once the latch is down, nothing is transferred.
 void ConnectionListener::StopListening() {
   if (!thread_.joinable()) return listening_.sockets.clear();
   Ask(Asked::kStopListening);
@@ -151,7 +151,7 @@ void ConnectionListener::Run() {
     ResetIfStuck();
     ResetAllIfTime();
     if (watchdog_ != nullptr) CloseFloods();
-    // After the events: some of them may name the listening sockets.
+    // This comes after the events, which may name the listening sockets.
     if (asked_ == Asked::kStopListening) CloseListeners();
   }
 }
@@ -160,7 +160,7 @@ void ConnectionListener::CloseListeners() {
   if (listening_.sockets.empty()) return;
   listening_.sockets.clear();
   resume_time_.reset();
-  hand_over_->Stop();
+  transfer_->Stop();
   closed_.count_down();
 }
 
@@ -169,7 +169,7 @@ void ConnectionListener::Handle(std::uint64_t source, std::uint32_t events) {
   switch (static_cast<Kind>(source >> 32)) {
     case Kind::kWake: {
       eventfd_t unused;
-      // Resets the counter; otherwise epoll would report it for ever.
+      // Resets the counter; otherwise epoll would report it again and again.
       eventfd_read(fd, &unused);
       return;
     }
@@ -178,7 +178,7 @@ void ConnectionListener::Handle(std::uint64_t source, std::uint32_t events) {
     case Kind::kListener:
       return AcceptSome(fd);
     case Kind::kConnection:
-      if ((events & EPOLLHUP) != 0) Forget(fd);
+      if ((events & EPOLLHUP) != 0) Remove(fd);
       return;
   }
 }
@@ -188,7 +188,7 @@ void ConnectionListener::AcceptSome(int listener) {
     const int fd =
         accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      TakeIn(fd);
+      Register(fd);
     } else if (errno == EAGAIN) {
       return;
     } else if (!ConcernsOneConnection(errno)) {
@@ -197,7 +197,7 @@ void ConnectionListener::AcceptSome(int listener) {
   }
 }
 
-void ConnectionListener::TakeIn(int fd) {
+void ConnectionListener::Register(int fd) {
   // Probes connect and reset at once. gRPC asks for the peer's address too, and
   // would log an error for each of them.
   if (!HasPeer(fd)) {
@@ -220,7 +220,7 @@ void ConnectionListener::TakeIn(int fd) {
     return Pause(error);
   }
   kept_.insert(kept);
-  hand_over_->Add(fd, kept);
+  transfer_->Add(fd, kept);
 }
 
 int ConnectionListener::KeepAndWatch(int fd) const {
@@ -237,8 +237,8 @@ int ConnectionListener::KeepAndWatch(int fd) const {
   return -1;
 }
 
-void ConnectionListener::Forget(int kept) {
-  hand_over_->Forget(kept);
+void ConnectionListener::Remove(int kept) {
+  transfer_->Remove(kept);
   // While the other descriptor is open, closing this one does not end the
   // watch.
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, kept, nullptr);
@@ -248,11 +248,11 @@ void ConnectionListener::Forget(int kept) {
 }
 
 void ConnectionListener::ResetIfStuck() {
-  if (!hand_over_->ResetIfStuck()) return;
+  if (!transfer_->ResetIfStuck()) return;
   Warn(absl::StrFormat(
       "a connection to %s was closed: it sent without a pause for %d ms while "
       "others waited for their first turn",
-      address(), HandOver::kMaxTime.count()));
+      address(), SocketTransfer::kMaxTime.count()));
 }
 
 void ConnectionListener::ResetAllIfTime() {
@@ -277,7 +277,7 @@ void ConnectionListener::CloseFloods() {
 
 void ConnectionListener::Pause(int error) {
   count_->CountAcceptFailure();
-  // Without this, epoll would report the waiting connections at once, for ever.
+  // Without this, epoll would report the waiting connections again and again.
   WatchListeners(EPOLL_CTL_MOD, 0);
   resume_time_ = std::chrono::steady_clock::now() + kPauseTime;
   Warn(absl::StrFormat("cannot accept connections to %s, they wait: %s",
@@ -297,7 +297,7 @@ int ConnectionListener::MillisToWait() const {
   const auto now = std::chrono::steady_clock::now();
   auto wake = std::min(resume_time_.value_or(kNever), reset_time_.load());
   if (watchdog_ != nullptr) wake = std::min(wake, next_look_);
-  if (hand_over_->busy()) wake = std::min(wake, now + kPauseTime);
+  if (transfer_->busy()) wake = std::min(wake, now + kPauseTime);
   if (wake == kNever) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - now);
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));

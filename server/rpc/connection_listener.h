@@ -2,17 +2,19 @@
 // beyond the limit. gRPC 1.51 bounds nothing, and its own listener never
 // accepts again after one accept that finds no free descriptor.
 //
-//   Counted  from accept until the socket is shut down in both directions, by
-//            its owner or by a reset. A connection whose peer has only ended
-//            its own side still counts. To see the end, the listener keeps a
-//            second descriptor of each socket.
-//   Refused  closed at once, counted, logged at most once a second.
-//   Reset    a connection that sends without a pause from its beginning and so
-//            keeps others from being handed over; with a watchdog, those that
-//            flood the server's memory.
-//   Shortage of descriptors or memory: connections wait in the kernel, and the
-//            listener tries again ten times a second.
-//   Threads  its own, and one of HandOver's; call the methods from one thread.
+//   Counted  a connection counts from accept until its socket is shut down in
+//            both directions, by its owner or by a reset. One whose peer has
+//            only ended its own side still counts. To notice the end, the
+//            listener keeps a second descriptor of each socket.
+//   Refused  a connection beyond the limit is closed at once, counted, and
+//            logged at most once a second.
+//   Reset    a connection is reset if it sends without a pause from its
+//            beginning, and so delays the transfer of others; with a watchdog,
+//            also if it floods the server's memory.
+//   Shortage while descriptors or memory are short, connections wait in the
+//            kernel, and the listener tries again ten times a second.
+//   Threads  its own, and one of SocketTransfer; call the methods from one
+//            thread.
 #ifndef SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
 #define SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
 
@@ -31,15 +33,15 @@
 #include "server/base/connection_count.h"
 #include "server/base/listening_sockets.h"
 #include "server/base/log_throttle.h"
-#include "server/rpc/hand_over.h"
 #include "server/rpc/memory_watchdog.h"
+#include "server/rpc/socket_transfer.h"
 
 namespace semrank {
 
 class ConnectionListener {
  public:
   // Connections wait in the kernel from here on. `count` must outlive the
-  // listener. Errors as ListenAt.
+  // listener. The errors are those of ListenAt.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Listen(
       const std::string& address, ConnectionCount* count);
   // Releases the places of connections that are still open.
@@ -50,15 +52,16 @@ class ConnectionListener {
   // HOST:PORT with the port that is in use.
   const std::string& address() const { return listening_.address; }
 
-  // Once: hands over what comes, and has come, from now on. Without a watchdog
-  // no connection is closed for the memory it takes.
-  void Start(HandOver::Take take,
+  // Begins to accept connections, which `accept` transfers to gRPC. To call
+  // once. Without a watchdog no connection is closed for the memory it takes.
+  void Start(SocketTransfer::Accept accept,
              std::unique_ptr<MemoryWatchdog> watchdog = nullptr);
 
-  // New connections are refused by the kernel, and none is handed over any more
-  // once this returns. Open ones are counted on.
+  // Lets the kernel refuse new connections. Once this returns, none is
+  // transferred any more. Open ones still count.
   void StopListening();
-  // After StopListening: resets the connections that are still open at `time`.
+  // Resets the connections that are still open at `time`. To call after
+  // StopListening.
   void ResetAllAt(std::chrono::steady_clock::time_point time);
 
  private:
@@ -73,10 +76,10 @@ class ConnectionListener {
   void CloseListeners();
   void Handle(std::uint64_t source, std::uint32_t events);
   void AcceptSome(int listener);
-  void TakeIn(int fd);
-  // A second descriptor that is watched for the end; -1 = errno says why not.
+  void Register(int fd);
+  // Returns a second descriptor, whose end is watched; -1 = see errno.
   int KeepAndWatch(int fd) const;
-  void Forget(int kept);
+  void Remove(int kept);
   void ResetIfStuck();
   void ResetAllIfTime();
   void CloseFloods();
@@ -90,14 +93,14 @@ class ConnectionListener {
   const FileDescriptor epoll_;
   const FileDescriptor wake_;
   ConnectionCount* const count_;
-  std::unique_ptr<HandOver> hand_over_;
+  std::unique_ptr<SocketTransfer> transfer_;
   std::unique_ptr<MemoryWatchdog> watchdog_;
   std::atomic<Asked> asked_ = Asked::kListen;
   std::atomic<std::chrono::steady_clock::time_point> reset_time_ = kNever;
   std::latch closed_{1};
   LogThrottle log_{/*max_lines_per_second=*/1};
 
-  // The thread's own.
+  // For the thread of this object only.
   std::unordered_set<int> kept_;
   std::optional<std::chrono::steady_clock::time_point> resume_time_;
   std::chrono::steady_clock::time_point next_look_ = {};  // of the watchdog

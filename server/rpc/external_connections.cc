@@ -7,7 +7,7 @@
 
 namespace semrank {
 
-HandOver::Take TakeConnections(
+SocketTransfer::Accept AcceptExternalConnections(
     grpc::ServerBuilder& builder,
     std::shared_ptr<grpc::ServerCredentials> credentials,
     absl::Duration handshake_timeout) {
@@ -15,7 +15,7 @@ HandOver::Take TakeConnections(
       GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
       static_cast<int>(absl::ToInt64Milliseconds(handshake_timeout)));
   using Builder = grpc::ServerBuilder::experimental_type;
-  // gRPC gives a unique_ptr, and std::function must be able to copy what it
+  // gRPC returns a unique_ptr, and std::function must be able to copy what it
   // captures.
   const std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor>
       acceptor = builder.experimental().AddExternalConnectionAcceptor(

@@ -15,6 +15,7 @@
 #include "server/rpc/external_connections.h"
 
 namespace semrank {
+
 void ReportHealth(grpc::Server& server, bool serving) {
   grpc::HealthCheckServiceInterface& health = *server.GetHealthCheckService();
   for (const std::string_view name : ServiceNames()) {
@@ -36,8 +37,8 @@ absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
   }
   health->listener_ = *std::move(listener);
   grpc::ServerBuilder builder;
-  auto take = TakeConnections(builder, grpc::InsecureServerCredentials(),
-                              kHandshakeTimeout);
+  auto take = AcceptExternalConnections(
+      builder, grpc::InsecureServerCredentials(), kHandshakeTimeout);
   health->server_ = builder.BuildAndStart();
   if (health->server_ == nullptr) {
     return absl::InternalError("gRPC does not start a server for health");
@@ -53,7 +54,7 @@ absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
 HealthServer::~HealthServer() {
   if (server_ == nullptr) return;
   listener_->StopListening();
-  // At once: watches never end by themselves.
+  // Shutdown does not wait, since watches never end by themselves.
   server_->Shutdown(std::chrono::system_clock::now());
 }
 

@@ -19,18 +19,18 @@ class Server;
 
 namespace semrank {
 
-// Says SERVING or NOT_SERVING of every service from now on.
+// Sets the health of every service to SERVING or NOT_SERVING.
 void ReportHealth(grpc::Server& server, bool serving);
 
 class HealthServer {
  public:
-  // At once; probes are short and few.
+  // Probes are short and few.
   static constexpr int kMaxConnections = 64;
 
   // `address` is HOST:PORT; port 0 = any free one. Unavailable when it cannot
-  // be listened on. Says SERVING if `lifecycle` is ready, else NOT_SERVING
-  // until ReportServing. Start an RpcServer before it: gRPC's health service is
-  // switched on for the whole process there.
+  // be listened on. Health is SERVING if `lifecycle` is ready, else NOT_SERVING
+  // until ReportServing. Start an RpcServer before it, which enables gRPC's
+  // health service for the whole process.
   static absl::StatusOr<std::unique_ptr<HealthServer>> Start(
       const std::string& address, const Lifecycle& lifecycle);
   ~HealthServer();

@@ -1,7 +1,7 @@
 #include "server/rpc/memory_watchdog.h"
 
 #include <netinet/in.h>
-// After it: has fields that netinet/tcp.h lacks.
+// It must follow netinet/in.h; it has fields that netinet/tcp.h lacks.
 #include <linux/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@
 namespace semrank {
 namespace {
 
-// Connections that bring less in an interval are no flood, and memory that
-// grows by less is none of theirs.
+// Connections that receive less in an interval are no flood, and do not explain
+// growth below it.
 constexpr std::int64_t kMinBytes = 16'384;
 
-// In all its life; 0 for what is no TCP socket.
+// The bytes since the connection began; 0 if it is not a TCP socket.
 std::int64_t ReceivedBytes(int socket) {
   tcp_info info = {};
   socklen_t size = sizeof(info);
@@ -43,18 +43,19 @@ std::vector<int> MemoryWatchdog::Choose(
   for (const int socket : sockets) received_[socket] = ReceivedBytes(socket);
   // The first look over the limit has no earlier counts to compare with.
   if (before.empty()) return {};
-  std::vector<std::pair<int, std::int64_t>> brought;
+  std::vector<std::pair<int, std::int64_t>> received;
   std::int64_t most = kMinBytes;
   for (const auto& [socket, all] : received_) {
-    // A socket that is new has brought all of it since. One whose descriptor
-    // was another's at the last look may have brought less than that one.
+    // A socket that is new has received all of it since. One whose descriptor
+    // belonged to another at the last look may have received less than that
+    // one.
     const auto old = before.find(socket);
     const bool is_new = old == before.end() || old->second > all;
-    brought.emplace_back(socket, is_new ? all : all - old->second);
-    most = std::max(most, brought.back().second);
+    received.emplace_back(socket, is_new ? all : all - old->second);
+    most = std::max(most, received.back().second);
   }
   std::vector<int> chosen;
-  for (const auto& [socket, fresh] : brought) {
+  for (const auto& [socket, fresh] : received) {
     if (fresh >= most / 2 && fresh >= kMinBytes && growth >= fresh / 2) {
       chosen.push_back(socket);
     }
@@ -77,7 +78,7 @@ std::int64_t ControlGroupLimit(const std::filesystem::path& root,
   for (;; path = path.parent_path()) {
     std::ifstream file(root / path / "memory.max");
     std::int64_t limit = 0;
-    // "max" = none, which is no number.
+    // "max" means no limit, and is not a number.
     if (file >> limit && (least == 0 || limit < least)) least = limit;
     if (path.empty()) return least;
   }

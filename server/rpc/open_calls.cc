@@ -73,7 +73,7 @@ absl::Status OpenCalls::Begin(grpc::CallbackServerContext& call,
   return absl::OkStatus();
 }
 
-void OpenCalls::ForgetStream(OpenStream* stream) {
+void OpenCalls::RemoveStream(OpenStream* stream) {
   const MutexLock lock(streams_mutex_);
   streams_.erase(stream);
 }
@@ -118,8 +118,8 @@ void OpenCalls::SetUnsentLocked(CallContext& call, std::int64_t bytes) {
   if (bytes == 0) {
     call.send_deadline_ = absl::InfiniteFuture();
   } else if (before == 0 || bytes < before) {
-    // The time begins anew whenever the client has taken something. More bytes
-    // for a client that takes nothing do not prolong it.
+    // The time begins anew whenever the client has read something. More bytes
+    // for a client that reads nothing do not prolong it.
     const auto parts = static_cast<double>(bytes / kBytesPerSendTime + 1);
     call.send_deadline_ = absl::Now() + send_time_ * parts;
   }
@@ -153,7 +153,7 @@ int OpenCalls::CancelOverdue(absl::Time now) {
   return static_cast<int>(overdue.size());
 }
 
-// A stream that ends by this calls ForgetStream from another thread of gRPC,
+// A stream that ends by this calls RemoveStream from another thread of gRPC,
 // which waits for streams_mutex_. So no stream is destroyed during the loop.
 void OpenCalls::EndStreams() {
   const MutexLock lock(streams_mutex_);

@@ -1,16 +1,16 @@
-// The calls that gRPC is not done with yet: a call is open until its client has
-// taken the response (or the kernel its last bytes), or it was cancelled.
+// The calls that are open: until the client has read the response (or the
+// kernel has taken its last bytes), or the call was cancelled.
 //
-//   Memory   responses that clients have not taken are counted in bytes; while
+//   Memory   responses that clients have not read are counted in bytes; while
 //            there are `max_unsent_bytes` of them, no further request with
-//            texts is taken.
-//   Time     a client that does not take its response in `send_time` for each
-//            16 MiB begun is cut off, so that it cannot hold that memory. A
-//            call's own deadline may end it sooner: gRPC sees to that.
+//            texts is accepted.
+//   Time     a call whose client does not read its response in `send_time` for
+//            each 16 MiB begun is cancelled, so that it cannot hold that
+//            memory. gRPC may end it sooner, at the call's own deadline.
 //   Stop     open streams are asked to end, and a stop waits for our own calls
 //            only, not for streams that never end by themselves (health Watch,
 //            reflection).
-//   Threads  every method, from any thread.
+//   Threads  all methods are thread-safe.
 #ifndef SEMRANK_SERVER_RPC_OPEN_CALLS_H_
 #define SEMRANK_SERVER_RPC_OPEN_CALLS_H_
 
@@ -30,8 +30,8 @@
 
 namespace semrank {
 
-// Long enough for honest clients, also for those that stop to write what they
-// have to a disk; large responses may arrive at 140 kB a second.
+// Long enough for honest clients, also for those that pause to write to a disk;
+// large responses may arrive at 140 kB a second.
 inline constexpr absl::Duration kSendTime = absl::Minutes(2);
 
 // A vector of the largest dimension that messages are sized for, for each text
@@ -44,15 +44,15 @@ inline std::int64_t MaxUnsentBytes(const Limits& limits) {
 class OpenStream {
  public:
   virtual ~OpenStream() = default;
-  // Answers what has been read, then ends.
+  // Answers the requests that have been read, then ends.
   virtual void EndForStop() = 0;
 };
 
 class OpenCalls;
 
 // The context of every call on a server with an allocator of MakeContexts().
-// gRPC releases it when it is done with the call. That is the only notice of
-// the end which does not make gRPC 1.51 switch threads once more for each unary
+// gRPC releases it at the end of the call. That is the only notification of the
+// end which does not make gRPC 1.51 switch threads once more for each unary
 // call, as a reactor of our own would (its OnDone is never run inline).
 class CallContext final : public grpc::CallbackServerContext {
  private:
@@ -62,7 +62,7 @@ class CallContext final : public grpc::CallbackServerContext {
   ~CallContext() override;
 
   OpenCalls* calls_ = nullptr;  // null = not one of our own calls
-  // Guarded by the mutex of OpenCalls.
+  // The mutex of OpenCalls guards these.
   std::int64_t unsent_bytes_ = 0;
   absl::Time send_deadline_ = absl::InfiniteFuture();
   bool is_cut_ = false;
@@ -80,19 +80,19 @@ class OpenCalls {
   // Unavailable DRAINING once the server stops; the call still counts as open.
   absl::Status Begin(grpc::CallbackServerContext& call,
                      OpenStream* stream = nullptr);
-  // Before the stream is destroyed. Waits for its EndForStop.
-  void ForgetStream(OpenStream* stream);
+  // To call before the stream is destroyed. Waits for its EndForStop.
+  void RemoveStream(OpenStream* stream);
 
   // ResourceExhausted OVERLOADED while there is no room for further responses.
   absl::Status CheckRoom() const;
-  // The bytes that gRPC holds for the call until the client takes them. The
-  // time begins when there are any, and again whenever they become fewer.
+  // Sets the bytes that gRPC holds for the call until the client reads them.
+  // The time begins when there are any, and again whenever they become fewer.
   void SetUnsentBytes(grpc::CallbackServerContext& call, std::int64_t bytes);
-  // Cancels the calls whose time is over at `now`; returns how many. From one
-  // thread.
+  // Cancels the calls whose time is over at `now`; returns how many. To call
+  // from one thread.
   int CancelOverdue(absl::Time now);
 
-  // From here on Begin fails, and streams that are open end.
+  // Ends open streams; Begin fails from here on.
   void EndStreams();
   // False when calls are still open at `deadline`.
   bool WaitUntilIdle(std::chrono::steady_clock::time_point deadline);
@@ -106,7 +106,7 @@ class OpenCalls {
   const std::int64_t max_unsent_bytes_;
   const absl::Duration send_time_;
 
-  // Held while streams are asked to end, which may call SetUnsentBytes.
+  // EndStreams holds it while streams end, which may call SetUnsentBytes.
   Mutex streams_mutex_;
   bool stopping_ ABSL_GUARDED_BY(streams_mutex_) = false;
   absl::flat_hash_set<OpenStream*> streams_ ABSL_GUARDED_BY(streams_mutex_);

@@ -1,5 +1,7 @@
 #include "server/rpc/rpc_server.h"
 
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -19,23 +21,24 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "model/base/mutex.h"
+#include "server/auth/tls_files.h"
 #include "server/base/limits.h"
 #include "server/base/log_throttle.h"
 #include "server/base/logging.h"
 #include "server/rpc/health_server.h"
 #include "server/rpc/services.h"
-#include "server/rpc/tls_credentials.h"
 
 namespace semrank {
 namespace {
 
-// After the last of our calls, what streams that never end by themselves
-// (health Watch, reflection) and calls that gRPC has just taken in get.
+// The time that streams that never end by themselves (health Watch, reflection)
+// and calls that gRPC has just accepted get after the last of our calls.
 constexpr std::chrono::milliseconds kSettleTime(100);
-// What gRPC gets beyond that to cancel calls and to close connections.
+// The time beyond that for gRPC to cancel calls and to close connections.
 constexpr std::chrono::milliseconds kCloseTime(500);
 
-// How often the server looks for responses that clients do not take.
+// How often the server looks for responses that clients do not read.
 constexpr absl::Duration kCutInterval = absl::Seconds(1);
 
 constexpr int kMaxLogLinesPerSecond = 10;
@@ -55,6 +58,72 @@ void LogGrpc(gpr_log_func_args* args) {
       throttle);
 }
 
+// Credentials that present the newest certificates in each handshake, so that
+// renewed files take effect without a restart and without a lost connection.
+// gRPC's C++ classes take fixed certificates only; its C interface asks for new
+// ones before each handshake. gRPC 1.51 has a file watcher of its own, but it
+// accepts a new certificate beside an old key. TlsCertificates checks each pair
+// first.
+class RenewedCredentials final : public grpc::ServerCredentials {
+ public:
+  explicit RenewedCredentials(const TlsCertificates& certificates)
+      : certificates_(certificates),
+        credentials_(grpc_ssl_server_credentials_create_with_options(
+            grpc_ssl_server_credentials_create_options_using_config_fetcher(
+                certificates.asks_clients()
+                    ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                    : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+                &RenewedCredentials::Fetch, this))) {}
+  ~RenewedCredentials() override {
+    grpc_server_credentials_release(credentials_);
+  }
+
+  // Pure virtual in gRPC 1.51. Calls check API keys themselves.
+  void SetAuthMetadataProcessor(
+      const std::shared_ptr<grpc::AuthMetadataProcessor>& /*processor*/)
+      override {}
+
+ private:
+  int AddPortToServer(const std::string& address,
+                      grpc_server* server) override {
+    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
+  }
+
+  static grpc_ssl_certificate_config_reload_status Fetch(
+      void* self, grpc_ssl_server_certificate_config** config) {
+    return static_cast<RenewedCredentials*>(self)->FetchIfNew(config);
+  }
+  // gRPC's threads call it for each handshake.
+  grpc_ssl_certificate_config_reload_status FetchIfNew(
+      grpc_ssl_server_certificate_config** config);
+
+  const TlsCertificates& certificates_;
+  grpc_server_credentials* const credentials_;
+  Mutex mutex_;
+  std::shared_ptr<const TlsContent> fetched_ ABSL_GUARDED_BY(mutex_);
+};
+
+grpc_ssl_certificate_config_reload_status RenewedCredentials::FetchIfNew(
+    grpc_ssl_server_certificate_config** config) {
+  MutexLock lock(mutex_);
+  const std::shared_ptr<const TlsContent> content = certificates_.current();
+  // gRPC keeps the last configuration, so an unchanged one is not parsed again
+  // for each handshake. Comparing pointers is enough: each renewal is a new
+  // object, and fetched_ keeps this one's address from being reused.
+  if (std::exchange(fetched_, content) == content) {
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+  }
+  const grpc_ssl_pem_key_cert_pair pair = {content->key.c_str(),
+                                           content->cert.c_str()};
+  // gRPC 1.51 aborts without roots, even where it does not ask clients for a
+  // certificate and never uses them.
+  const std::string& roots =
+      content->client_ca.empty() ? content->cert : content->client_ca;
+  *config = grpc_ssl_server_certificate_config_create(roots.c_str(), &pair, 1);
+  return *config != nullptr ? GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW
+                            : GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;
+}
+
 // Settings of the whole process, made before its first gRPC server.
 void PrepareProcess() {
   static std::once_flag once;
@@ -68,9 +137,9 @@ void PrepareProcess() {
   });
 }
 
-// What requests may take that have not come whole, all connections together.
-// Many times what the server takes at once: when it is used up, gRPC aborts
-// calls without a reason of ours.
+// The memory of requests that have not arrived completely, over all
+// connections. It is many times what the server accepts at once: when it is
+// used up, gRPC aborts calls without a reason of ours.
 std::size_t MaxIncomingBytes(const Limits& limits) {
   constexpr std::int64_t kLeast = std::int64_t{256} << 20;
   return static_cast<std::size_t>(
@@ -81,8 +150,8 @@ void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
   grpc::ResourceQuota quota("semrank");
   quota.Resize(MaxIncomingBytes(limits));
   builder.SetResourceQuota(quota);
-  // What is a little too much is refused by the call, with a reason and counted
-  // (CheckMetadata); gRPC would refuse it unseen.
+  // CheckMetadata refuses what exceeds the limit a little, with a reason, and
+  // counts it; gRPC would refuse it unnoticed.
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
                              static_cast<int>(2 * limits.max_metadata_bytes));
   builder.AddChannelArgument(
@@ -93,7 +162,7 @@ void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
   // would hide the refusal from us, on a stream as a half-close.
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
-  // Counters and traces that no service of ours shows.
+  // No service of ours shows the counters and traces of channelz.
   builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);
   // gRPC looks at a message's size only after unpacking it, whatever it grows
   // to; a few kilobytes of gzip would be gigabytes of memory.
@@ -112,8 +181,8 @@ RpcServer::RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time)
                    num_cut);
       })) {}
 
-// The port is bound first, which is what fails in practice. Connections are
-// accepted last, when health says what is true.
+// The port is bound first, since that is what fails in practice. Connections
+// are accepted last, when health is correct.
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
     const RpcServerOptions& options, const ServerParts& parts) {
   PrepareProcess();
@@ -132,12 +201,13 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   server->listener_ = *std::move(listener);
   server->services_ = MakeServices(parts, server->calls_);
 
-  server->credentials_ = options.tls != nullptr
-                             ? MakeTlsCredentials(*options.tls)
-                             : grpc::InsecureServerCredentials();
+  server->credentials_ =
+      options.tls != nullptr
+          ? std::make_shared<RenewedCredentials>(*options.tls)
+          : grpc::InsecureServerCredentials();
   grpc::ServerBuilder builder;
-  auto take =
-      TakeConnections(builder, server->credentials_, options.handshake_timeout);
+  auto take = AcceptExternalConnections(builder, server->credentials_,
+                                        options.handshake_timeout);
   SetLimits(limits, builder);
   if (options.max_connection_age > absl::ZeroDuration()) {
     builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
@@ -174,7 +244,7 @@ void RpcServer::ReportNotServing() {
   server_->GetHealthCheckService()->Shutdown();
 }
 
-// First no new connections, then no new calls on open ones, then waiting.
+// First it refuses new connections, then new calls on open ones, then it waits.
 bool RpcServer::Stop(absl::Duration timeout) {
   stopped_ = true;
   listener_->StopListening();
@@ -184,8 +254,8 @@ bool RpcServer::Stop(absl::Duration timeout) {
   calls_.EndStreams();
   const bool all_ended =
       calls_.WaitUntilIdle(std::chrono::steady_clock::now() + wait);
-  // Only now, since Shutdown waits for every call, also for those that never
-  // end, until the deadline that it is given here; then it cancels them.
+  // Shutdown comes only now, since it waits for every call, also for those that
+  // never end, until the deadline given here; then it cancels them.
   const auto settle_time =
       all_ended ? kSettleTime : std::chrono::milliseconds(0);
   // A peer that never pauses would keep gRPC from shutting down.

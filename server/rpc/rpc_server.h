@@ -5,8 +5,8 @@
 //   Ports     one, TLS or plain text; not shared, so a second server on the
 //             same port fails to start instead of taking half the calls.
 //             Connections beyond ServerParts::connections are closed at once.
-//   Threads   gRPC's own and one that accepts; Start, ReportNotServing and Stop
-//             from one thread.
+//   Threads   gRPC's own and one that accepts; call Start, ReportNotServing and
+//             Stop from one thread.
 #ifndef SEMRANK_SERVER_RPC_RPC_SERVER_H_
 #define SEMRANK_SERVER_RPC_RPC_SERVER_H_
 
@@ -42,9 +42,9 @@ struct RpcServerOptions {
   // ended. gRPC spreads it by 10 %. 0 = connections may stay.
   absl::Duration max_connection_age = kMaxConnectionAge;
   // Over this, connections that flood the server are closed (MemoryWatchdog);
-  // 0 = at any size none is.
+  // 0 = none is closed for it.
   std::int64_t max_memory_bytes = 0;
-  // Bytes of responses that clients have not taken yet; 0 = MaxUnsentBytes.
+  // Bytes of responses that clients have not read yet; 0 = MaxUnsentBytes.
   std::int64_t max_unsent_bytes = 0;
   absl::Duration send_time = kSendTime;
 };
@@ -64,30 +64,31 @@ class RpcServer {
   // HOST:PORT with the port that is in use.
   const std::string& address() const { return listener_->address(); }
 
-  // Check and Watch say SERVING of every service from now on.
+  // Check and Watch answer SERVING for every service from now on.
   void ReportServing();
 
-  // Check and Watch say NOT_SERVING of every service from now on, so that load
-  // balancers stop sending; calls are still answered.
+  // Check and Watch answer NOT_SERVING for every service from now on, so that
+  // load balancers stop sending; calls are still answered.
   void ReportNotServing();
 
   // Refuses new connections and, with DRAINING, new calls; waits at most
-  // `timeout` for the calls that run and for their clients to take the
-  // responses; then cancels what is left. Returns once every call has ended;
+  // `timeout` for the calls that run and for their clients to read the
+  // responses; then cancels the others. Returns once every call has ended;
   // false when some had to be cancelled.
   bool Stop(absl::Duration timeout);
 
  private:
   RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time);
 
-  // In this order, so that the server goes first and what calls use goes last.
+  // In this order, so that the server is destroyed first and what calls use
+  // last.
   OpenCalls calls_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<ConnectionListener> listener_;
   std::shared_ptr<grpc::ServerCredentials> credentials_;
   std::unique_ptr<grpc::Server> server_;
   bool stopped_ = false;
-  // Ends before what it looks at.
+  // The last member, so that it ends before the calls that it looks at.
   std::unique_ptr<PeriodicTask> cutter_;
 };
 

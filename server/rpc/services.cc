@@ -43,7 +43,7 @@ struct RawCall {
 };
 
 // One unary call from its bytes to its status. It uses gRPC's own reactor,
-// which gRPC finishes without switching threads; OpenCalls tells when the
+// which gRPC finishes without switching threads; OpenCalls notices when the
 // client has the response.
 class UnaryCall final : public RequestRun {
  public:

@@ -14,7 +14,7 @@ namespace {
 // leaves the rest to UnlockAndContinue, which may finish the stream: nothing
 // may touch it afterwards.
 
-// Answers that wait for the client to take them; with more, nothing is read.
+// While more bytes of answers wait for the client, nothing is read.
 constexpr std::size_t kMaxWaitingBytes = std::size_t{1} << 20;
 // An empty answer must count as well, or a client could make the server hold
 // any number of them.
@@ -216,10 +216,10 @@ void StreamCall::FinishNow() {
   Finish(final_status);
 }
 
-// The last call of gRPC. ForgetStream may wait for EndStreams, which still uses
+// The last call of gRPC. RemoveStream may wait for EndStreams, which still uses
 // the stream.
 void StreamCall::OnDone() {
-  calls_.ForgetStream(this);
+  calls_.RemoveStream(this);
   delete this;
 }
 

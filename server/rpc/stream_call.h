@@ -49,17 +49,17 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   StreamCall(const Method& method, const ServerParts& parts, OpenCalls& calls,
              const Metrics::Stream& metrics,
              grpc::CallbackServerContext& context);
-  // To be called once, after construction.
+  // To call once, after construction.
   void Begin();
 
-  // Each message taken must lead to one of these two, from any thread; the
-  // stream may delete itself then. `outcome` is only counted; `status` must
+  // Each message that Take gets must lead to one of these two, from any thread;
+  // the stream may delete itself then. `outcome` is only counted; `status` must
   // not be OK.
   void Answer(const absl::Status& outcome, const grpc::ByteBuffer& answer);
   void End(const absl::Status& status);
 
-  // Before Answer: logs the outcome of request `number`. One that ends the
-  // stream is logged with the stream.
+  // Logs the outcome of request `number`. To call before Answer; an outcome
+  // that ends the stream is logged with the stream.
   void Record(const absl::Status& outcome, std::uint64_t number,
               absl::Duration time) const;
 
@@ -75,7 +75,7 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
 
   absl::Status CheckCall();
 
-  // Reactions of gRPC.
+  // gRPC calls these.
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
@@ -83,14 +83,14 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
 
   void EndForStop() override;
 
-  // After every change: starts what can be started, and finishes the stream
-  // when it is over. Never while a request is in flight.
+  // Ends every change: starts the next read and write if they may start, and
+  // finishes the stream when it is over and no request is in flight.
   void UnlockAndContinue() ABSL_UNLOCK_FUNCTION(mutex_);
   // True when the stream is over.
   bool Continue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartReadIfRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartWriteIfAny() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // After answer_bytes_ has changed.
+  // To call after answer_bytes_ has changed.
   void CountAnswerBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetFinalStatus(const absl::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -105,7 +105,7 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   const RequestIdentity identity_;
   const std::chrono::steady_clock::time_point begun_;
 
-  grpc::ByteBuffer incoming_;  // belongs to the read that is under way
+  grpc::ByteBuffer incoming_;  // of the read that is pending
   Mutex mutex_;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
@@ -114,7 +114,7 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   // The front is being written while writing_.
   std::deque<grpc::ByteBuffer> answers_ ABSL_GUARDED_BY(mutex_);
   std::size_t answer_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Set once nothing more is read; the first one stays.
+  // Not null once nothing more is read; the first status stays.
   std::optional<absl::Status> final_status_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -71,7 +71,7 @@ class JsonApiTest : public ::testing::Test {
            error["details"][0].value("reason", "none");
   }
 
-  // Of Rank over HTTP: the value of "grpc_server_" + `name`.
+  // The value of "grpc_server_" + `name` for Rank over HTTP.
   std::string CountOf(const std::string& name) const {
     const std::string all = metrics_.Render();
     for (const absl::string_view line : absl::StrSplit(all, '\n')) {

@@ -111,7 +111,7 @@ TEST(MethodsTest, NoTwoMethodsHaveOnePath) {
   for (const Method& method : kMethods) {
     for (const HttpPath& path : method.http_paths()) {
       EXPECT_TRUE(paths.insert(path.path).second) << path.path;
-      EXPECT_EQ(path.form == HttpForm::kLines, method.is_stream());
+      EXPECT_EQ(path.form == HttpFormat::kLines, method.is_stream());
     }
   }
 }
@@ -137,7 +137,7 @@ TEST(MethodsTest, OpenApiHasEachPathWithItsHttpMethods) {
       const auto& operations = document["paths"][path.path];
       EXPECT_EQ(operations.contains("get"), path.takes_get) << path.path;
       // Clients of Text Embeddings Inference only read this one.
-      if (path.form != HttpForm::kTeiInfo) expected.insert(path.path);
+      if (path.form != HttpFormat::kTeiInfo) expected.insert(path.path);
     }
   }
   EXPECT_THAT(posts, ContainerEq(expected));

@@ -55,7 +55,7 @@ class AllocationTest : public ::testing::Test {
     }
   }
 
-  // Those of the last of a few equal requests, when the thread has its memory
+  // Counts for the last of a few equal requests, when the thread has its memory
   // and the cache the titles.
   template <typename Request>
   static std::int64_t CountAfterWarmUp(Request request) {

@@ -30,7 +30,7 @@ class Taker {
   ~Taker() {
     for (const int fd : fds_) close(fd);
   }
-  HandOver::Take Take() {
+  SocketTransfer::Accept Take() {
     return [this](int fd) {
       MutexLock lock(mutex_);
       fds_.push_back(fd);

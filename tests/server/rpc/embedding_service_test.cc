@@ -137,7 +137,7 @@ TEST_F(EmbeddingServiceTest, AtTenTimesTheLimitEachCallIsAnsweredOrRefused) {
   for (std::int64_t i = 0; i < count; ++i) {
     calls.push_back(std::make_unique<BackgroundEmbed>(*stub_, Request(kLarge)));
   }
-  // Those that fit stand at the gate.
+  // The calls that fit wait at the gate.
   while (Rejected("OVERLOADED") < count - fit) std::this_thread::yield();
   gate_.Open();
   std::int64_t num_answered = 0;
@@ -179,8 +179,8 @@ TEST_F(EmbeddingServiceTest, WorkWhoseDeadlinePassedInTheQueueIsDropped) {
   BackgroundEmbed late(*stub_, Request(kLarge, 10'000),
                        std::chrono::milliseconds(50));
   while (num_started() < 2) std::this_thread::yield();
-  // The server counts the 50 ms from when the request came in. Another call
-  // that begins after that and lasts longer than them tells that they are over.
+  // The server counts the 50 ms from the arrival of the request. When another
+  // call, which begins later and lasts longer, has ended, they are over.
   BackgroundEmbed later(*stub_, Request(kLarge, 20'000),
                         std::chrono::milliseconds(100));
   EXPECT_EQ(later.Wait().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);

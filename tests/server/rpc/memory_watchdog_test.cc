@@ -26,7 +26,7 @@ constexpr std::size_t kLittle = 1000;
 // Connections that the test's own clients send bytes through.
 class MemoryWatchdogTest : public ::testing::Test {
  protected:
-  // Of the server's side.
+  // Returns the descriptor of the server's side.
   int Connect() {
     clients_.emplace_back(listener_.address());
     accepted_.push_back(FileDescriptor::Own(listener_.Accept(), "accepted"));

@@ -26,7 +26,7 @@ class RankStreamTest : public RpcServerFixture {
     }
     return request;
   }
-  // Ranked without the document tower.
+  // A Rank of it runs no document tower.
   static v1::RankStreamRequest OneVector(std::uint64_t number) {
     v1::RankStreamRequest request = Request(number, 0);
     request.mutable_request()->set_vectors(

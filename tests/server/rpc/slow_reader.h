@@ -30,7 +30,7 @@ class SlowReader {
     call_.HalfClose();
   }
 
-  // Of the vectors, which is all that came.
+  // Returns the number of bytes of the vectors.
   std::size_t ReadNumBytes() {
     std::string bytes;
     v1::EmbedTextsResponse response;
@@ -40,7 +40,7 @@ class SlowReader {
   grpc::Status Finish() { return call_.Finish(); }
 
  private:
-  // Of its own, where the library does not read ahead on its own account.
+  // A channel of its own, on which the library does not read ahead.
   static std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);

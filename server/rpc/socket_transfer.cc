@@ -1,4 +1,4 @@
-#include "server/rpc/hand_over.h"
+#include "server/rpc/socket_transfer.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,10 +13,13 @@ void ResetConnection(int fd) {
   connect(fd, &no_peer, sizeof(no_peer));
 }
 
-HandOver::HandOver(Take take, std::chrono::milliseconds max_time)
-    : take_(std::move(take)), max_time_(max_time), thread_([this] { Run(); }) {}
+SocketTransfer::SocketTransfer(Accept accept,
+                               std::chrono::milliseconds max_time)
+    : accept_(std::move(accept)),
+      max_time_(max_time),
+      thread_([this] { Run(); }) {}
 
-void HandOver::Add(int fd, int kept) {
+void SocketTransfer::Add(int fd, int kept) {
   MutexLock lock(mutex_);
   waiting_.push_back({fd, kept});
   changed_.NotifyAll();
@@ -24,7 +27,7 @@ void HandOver::Add(int fd, int kept) {
 
 // The listener closes `kept` next, and the system may give its number to
 // another connection: nothing here may refer to it any more.
-void HandOver::Forget(int kept) {
+void SocketTransfer::Remove(int kept) {
   MutexLock lock(mutex_);
   if (kept_ == kept) kept_ = -1;
   std::erase_if(waiting_, [kept](const Connection& connection) {
@@ -33,29 +36,29 @@ void HandOver::Forget(int kept) {
   });
 }
 
-bool HandOver::busy() const {
+bool SocketTransfer::busy() const {
   MutexLock lock(mutex_);
-  return taking_ || !waiting_.empty();
+  return accepting_ || !waiting_.empty();
 }
 
-bool HandOver::ResetIfStuck() {
+bool SocketTransfer::ResetIfStuck() {
   MutexLock lock(mutex_);
   if (kept_ < 0 || waiting_.empty() ||
       std::chrono::steady_clock::now() < began_ + max_time_) {
     return false;
   }
-  // Once: take_ returns soon after, and clears the rest.
+  // At most once for each: accept_ returns soon after, and clears the rest.
   ResetConnection(std::exchange(kept_, -1));
   return true;
 }
 
-void HandOver::Stop() {
+void SocketTransfer::Stop() {
   if (!thread_.joinable()) return;
   {
     MutexLock lock(mutex_);
     stopping_ = true;
     changed_.NotifyAll();
-    // A reset tells clients at once, where a close would let them wait for an
+    // Clients notice a reset at once; after a close they would wait for an
     // answer.
     for (const Connection& connection : waiting_) {
       ResetConnection(connection.fd);
@@ -65,7 +68,7 @@ void HandOver::Stop() {
     const auto now = [] { return std::chrono::steady_clock::now(); };
     const auto deadline = now() + max_time_;
     // An honest handshake ends by itself; after that the peer is reset too.
-    while (taking_ && now() < deadline) {
+    while (accepting_ && now() < deadline) {
       changed_.WaitFor(mutex_, deadline - now());
     }
     if (kept_ >= 0) ResetConnection(kept_);
@@ -73,7 +76,7 @@ void HandOver::Stop() {
   thread_.join();
 }
 
-void HandOver::Run() {
+void SocketTransfer::Run() {
   MutexLock lock(mutex_);
   while (!stopping_) {
     if (waiting_.empty()) {
@@ -82,14 +85,14 @@ void HandOver::Run() {
     }
     const Connection next = waiting_.front();
     waiting_.pop_front();
-    taking_ = true;
+    accepting_ = true;
     kept_ = next.kept;
     began_ = std::chrono::steady_clock::now();
     // gRPC may read here for as long as the peer sends.
     mutex_.Unlock();
-    take_(next.fd);
+    accept_(next.fd);
     mutex_.Lock();
-    taking_ = false;
+    accepting_ = false;
     kept_ = -1;
     changed_.NotifyAll();
   }

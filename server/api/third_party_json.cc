@@ -1,4 +1,4 @@
-#include "server/api/foreign_json.h"
+#include "server/api/third_party_json.h"
 
 #include <charconv>
 #include <iterator>
@@ -16,14 +16,14 @@
 namespace semrank {
 namespace {
 
-// Of a document that is an object, with some room for what is ignored.
+// Enough for a document that is an object with members that are ignored.
 constexpr std::size_t kMaxValuesPerText = 16;
 
 absl::Status WrongType(const char* name, const char* expected) {
   return FieldError("INVALID_FIELD", name, absl::StrCat("is not ", expected));
 }
 
-// The texts of some of an object's fields; nothing when it has none of them.
+// The texts of these fields of an object; nullopt when it has none of them.
 std::optional<std::string> JoinFields(const nlohmann::json& object,
                                       const std::vector<std::string>& fields) {
   std::optional<std::string> text;
@@ -38,19 +38,19 @@ std::optional<std::string> JoinFields(const nlohmann::json& object,
 
 }  // namespace
 
-absl::StatusOr<ForeignJson> ForeignJson::Parse(std::string_view body,
-                                               std::string_view name,
-                                               const Limits& limits) {
+absl::StatusOr<ThirdPartyJson> ThirdPartyJson::Parse(std::string_view body,
+                                                     std::string_view name,
+                                                     const Limits& limits) {
   const std::size_t max_values =
       kMaxValuesPerText *
       (static_cast<std::size_t>(limits.max_texts_per_request) + 1);
-  // Before the tree is built, since a tree of small values takes many times the
-  // bytes of the body.
+  // CheckJson comes before the tree is built, since a tree of small values
+  // takes many times the bytes of the body.
   SEMRANK_RETURN_IF_ERROR(CheckJson(body, Spellings::kExact, max_values, name));
-  // Without exceptions: what is no JSON becomes a discarded value.
+  // Without exceptions, text that is not JSON becomes a discarded value.
   nlohmann::json object =
       nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (object.is_object()) return ForeignJson(std::move(object), limits);
+  if (object.is_object()) return ThirdPartyJson(std::move(object), limits);
   return MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
                    absl::StrFormat("the body is no %s: it must be an object in "
                                    "JSON and UTF-8",
@@ -58,32 +58,32 @@ absl::StatusOr<ForeignJson> ForeignJson::Parse(std::string_view body,
                    {{"message", std::string(name)}});
 }
 
-const nlohmann::json* ForeignJson::Find(const char* name) const {
+const nlohmann::json* ThirdPartyJson::Find(const char* name) const {
   const auto value = object_.find(name);
-  // Many clients send null for what they leave out.
+  // Many clients send null for members that they do not use.
   return value == object_.end() || value->is_null() ? nullptr : &*value;
 }
 
-absl::StatusOr<std::string> ForeignJson::Text(const char* name,
-                                              std::string absent) const {
+absl::StatusOr<std::string> ThirdPartyJson::Text(const char* name,
+                                                 std::string absent) const {
   const nlohmann::json* const value = Find(name);
   if (value == nullptr) return absent;
   if (!value->is_string()) return WrongType(name, "a string");
   return value->get<std::string>();
 }
 
-absl::StatusOr<bool> ForeignJson::Bool(const char* name, bool absent) const {
+absl::StatusOr<bool> ThirdPartyJson::Bool(const char* name, bool absent) const {
   const nlohmann::json* const value = Find(name);
   if (value == nullptr) return absent;
   if (!value->is_boolean()) return WrongType(name, "true or false");
   return value->get<bool>();
 }
 
-absl::StatusOr<std::int64_t> ForeignJson::Number(const char* name,
-                                                 std::int64_t absent) const {
+absl::StatusOr<std::int64_t> ThirdPartyJson::Number(const char* name,
+                                                    std::int64_t absent) const {
   const nlohmann::json* const value = Find(name);
   if (value == nullptr) return absent;
-  // Their counts are int32; a larger one would wrap in the Protobuf request.
+  // A larger number would wrap in the Protobuf request.
   if (!value->is_number_unsigned() ||
       value->get<std::uint64_t>() >
           static_cast<std::uint64_t>(
@@ -93,7 +93,7 @@ absl::StatusOr<std::int64_t> ForeignJson::Number(const char* name,
   return value->get<std::int64_t>();
 }
 
-absl::StatusOr<std::vector<std::string>> ForeignJson::Texts(
+absl::StatusOr<std::vector<std::string>> ThirdPartyJson::Texts(
     const char* name, const std::vector<std::string>& fields) const {
   const nlohmann::json* const value = Find(name);
   if (value == nullptr) return std::vector<std::string>();
@@ -149,7 +149,7 @@ void Truncate(std::int64_t max_bytes, std::string& text) {
   const auto continues = [&](std::size_t i) {
     return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
   };
-  // Back to the beginning of a character.
+  // Go back to the beginning of a character.
   while (size > 0 && continues(size)) --size;
   text.resize(size);
 }
@@ -163,7 +163,7 @@ double ToShortDouble(float value) {
   return result;
 }
 
-// Stands in for the numbers of tokens that other products report.
+// Other products report tokens, which this server does not have.
 std::int64_t CountWords(const std::vector<std::string>& texts) {
   std::int64_t count = 0;
   for (const std::string& text : texts) {

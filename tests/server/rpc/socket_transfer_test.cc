@@ -1,4 +1,4 @@
-#include "server/rpc/hand_over.h"
+#include "server/rpc/socket_transfer.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -32,14 +32,14 @@ class Flood {
   std::thread thread_;
 };
 
-class HandOverTest : public ::testing::Test {
+class SocketTransferTest : public ::testing::Test {
  protected:
-  ~HandOverTest() override {
+  ~SocketTransferTest() override {
     for (const int kept : kept_) close(kept);
   }
 
   // Reads on as long as bytes come, as gRPC does; here until the end.
-  HandOver::Take Take() {
+  SocketTransfer::Accept Take() {
     return [this](int fd) {
       char buffer[4'096];
       while (recv(fd, buffer, sizeof(buffer), 0) > 0) {
@@ -59,10 +59,10 @@ class HandOverTest : public ::testing::Test {
     return num_taken_;
   }
   // What has connected last. Returns the kept descriptor.
-  int Add(HandOver& hand_over) {
+  int Add(SocketTransfer& transfer) {
     const int fd = listener_.Accept();
     kept_.push_back(dup(fd));
-    hand_over.Add(fd, kept_.back());
+    transfer.Add(fd, kept_.back());
     return kept_.back();
   }
 
@@ -75,53 +75,53 @@ class HandOverTest : public ::testing::Test {
   int num_taken_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-TEST_F(HandOverTest, APeerThatNeverPausesIsResetOnceAnotherWaits) {
+TEST_F(SocketTransferTest, APeerThatNeverPausesIsResetOnceAnotherWaits) {
   const Flood flood(listener_.address());
-  HandOver hand_over(Take(), std::chrono::milliseconds(0));
-  Add(hand_over);
-  EXPECT_FALSE(hand_over.ResetIfStuck());
+  SocketTransfer transfer(Take(), std::chrono::milliseconds(0));
+  Add(transfer);
+  EXPECT_FALSE(transfer.ResetIfStuck());
   {
     const PlainClient another(listener_.address());
-    Add(hand_over);
-    while (!hand_over.ResetIfStuck()) std::this_thread::yield();
+    Add(transfer);
+    while (!transfer.ResetIfStuck()) std::this_thread::yield();
     WaitUntilTaken(1);
   }
   WaitUntilTaken(2);
 }
 
-TEST_F(HandOverTest, NoneIsResetBeforeItsTime) {
+TEST_F(SocketTransferTest, NoneIsResetBeforeItsTime) {
   const Flood flood(listener_.address());
-  HandOver hand_over(Take(), std::chrono::hours(1));
-  const int kept = Add(hand_over);
+  SocketTransfer transfer(Take(), std::chrono::hours(1));
+  const int kept = Add(transfer);
   {
     const PlainClient another(listener_.address());
-    Add(hand_over);
-    EXPECT_TRUE(hand_over.busy());
-    EXPECT_FALSE(hand_over.ResetIfStuck());
+    Add(transfer);
+    EXPECT_TRUE(transfer.busy());
+    EXPECT_FALSE(transfer.ResetIfStuck());
   }
   ResetConnection(kept);
   WaitUntilTaken(2);
 }
 
-TEST_F(HandOverTest, OneThatEndedBeforeItsTurnIsNotTaken) {
+TEST_F(SocketTransferTest, OneThatEndedBeforeItsTurnIsNotTaken) {
   const Flood flood(listener_.address());
-  HandOver hand_over(Take(), std::chrono::hours(1));
-  const int kept = Add(hand_over);
+  SocketTransfer transfer(Take(), std::chrono::hours(1));
+  const int kept = Add(transfer);
   const PlainClient another(listener_.address());
-  hand_over.Forget(Add(hand_over));
+  transfer.Remove(Add(transfer));
   ResetConnection(kept);
   WaitUntilTaken(1);
-  while (hand_over.busy()) std::this_thread::yield();
+  while (transfer.busy()) std::this_thread::yield();
   EXPECT_EQ(num_taken(), 1);
 }
 
-TEST_F(HandOverTest, StopEndsAPeerThatNeverPausesAndThoseThatWait) {
+TEST_F(SocketTransferTest, StopEndsAPeerThatNeverPausesAndThoseThatWait) {
   const Flood flood(listener_.address());
-  HandOver hand_over(Take(), std::chrono::milliseconds(0));
-  Add(hand_over);
+  SocketTransfer transfer(Take(), std::chrono::milliseconds(0));
+  Add(transfer);
   PlainClient another(listener_.address());
-  Add(hand_over);
-  hand_over.Stop();
+  Add(transfer);
+  transfer.Stop();
   EXPECT_EQ(another.Read(), '\0');
   EXPECT_LE(num_taken(), 1);
 }

@@ -2,12 +2,11 @@
 // texts. A member that is null counts as absent; unknown members are ignored,
 // since those APIs grow.
 //
-//   Memory   at most 16 values a text that a request may have are parsed.
+//   Memory   a body may have 16 values for each text that a request may have.
 //   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
 //            TOO_MANY_TEXTS, naming the member.
-//   Threads  const after construction.
-#ifndef SEMRANK_SERVER_API_FOREIGN_JSON_H_
-#define SEMRANK_SERVER_API_FOREIGN_JSON_H_
+#ifndef SEMRANK_SERVER_API_THIRD_PARTY_JSON_H_
+#define SEMRANK_SERVER_API_THIRD_PARTY_JSON_H_
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -23,27 +22,27 @@
 
 namespace semrank {
 
-class ForeignJson {
+class ThirdPartyJson {
  public:
-  // `name` is what the body should be: "embeddings request".
-  static absl::StatusOr<ForeignJson> Parse(std::string_view body,
-                                           std::string_view name,
-                                           const Limits& limits);
+  // `name` is what the body is called in errors: "embeddings request".
+  static absl::StatusOr<ThirdPartyJson> Parse(std::string_view body,
+                                              std::string_view name,
+                                              const Limits& limits);
 
-  // The value, or `absent`.
+  // Each returns the member's value, or `absent`.
   absl::StatusOr<std::string> Text(const char* name,
                                    std::string absent = "") const;
   absl::StatusOr<bool> Bool(const char* name, bool absent) const;
   // 0 to 2^31 - 1.
   absl::StatusOr<std::int64_t> Number(const char* name,
                                       std::int64_t absent) const;
-  // A text, or a list of texts or of objects; of an object the texts of its
-  // `fields` that it has, joined by blanks.
+  // A text, or a list of texts or of objects. The text of an object is that of
+  // its `fields`, joined by blanks.
   absl::StatusOr<std::vector<std::string>> Texts(
       const char* name, const std::vector<std::string>& fields = {}) const;
 
  private:
-  ForeignJson(nlohmann::json object, const Limits& limits)
+  ThirdPartyJson(nlohmann::json object, const Limits& limits)
       : object_(std::move(object)), limits_(limits) {}
   // Null = absent.
   const nlohmann::json* Find(const char* name) const;
@@ -52,13 +51,13 @@ class ForeignJson {
   Limits limits_;
 };
 
-// Which tower a name of theirs means: "query", "search_query",
+// The side that a name of such an API means: "query", "search_query",
 // "retrieval.query"; "document", "passage", "search_document",
 // "retrieval.passage"; empty = document. INVALID_FIELD for others.
 absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name);
 
-// `text` of an error with the name of their field in place of the one of ours
-// that it begins with: "texts[3]: empty" as "inputs[3]: empty".
+// Replaces our name of a field, with which the text of an error begins, by
+// theirs: "texts[3]: empty" becomes "inputs[3]: empty".
 std::string WithTheirName(std::string_view text, std::string_view ours,
                           std::string_view theirs);
 
@@ -68,9 +67,9 @@ void Truncate(std::int64_t max_bytes, std::string& text);
 // The double that is written with the shortest digits of `value`: 0.1f as 0.1.
 double ToShortDouble(float value);
 
-// Words between blanks: what these APIs count as tokens.
+// Counts words between blanks, which are reported as tokens.
 std::int64_t CountWords(const std::vector<std::string>& texts);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_API_FOREIGN_JSON_H_
+#endif  // SEMRANK_SERVER_API_THIRD_PARTY_JSON_H_

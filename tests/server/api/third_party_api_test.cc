@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ForeignApiTest : public JsonApiTest {
+class ThirdPartyApiTest : public JsonApiTest {
  protected:
   Json Vectors(const std::string& side, const std::string& texts) {
     return Ask("/v1/embed", R"({"side": ")" + side + R"(", "texts": )" + texts +
@@ -27,7 +27,7 @@ class ForeignApiTest : public JsonApiTest {
 
 // OpenAI.
 
-TEST_F(ForeignApiTest, OpenAiEmbedsATextOrAList) {
+TEST_F(ThirdPartyApiTest, OpenAiEmbedsATextOrAList) {
   const Json one = Ask("/v1/embeddings", R"({"model": "tiny",
       "input": "The food was delicious", "encoding_format": "float"})");
   EXPECT_EQ(one["object"], "list");
@@ -42,7 +42,7 @@ TEST_F(ForeignApiTest, OpenAiEmbedsATextOrAList) {
   EXPECT_EQ(two["data"][1]["embedding"], Vectors("SIDE_QUERY", R"(["b"])")[0]);
 }
 
-TEST_F(ForeignApiTest, OpenAiVectorsInBase64AreTheSameFloats) {
+TEST_F(ThirdPartyApiTest, OpenAiVectorsInBase64AreTheSameFloats) {
   const Json base64 = Ask("/v1/embeddings", R"({"model": "tiny", "input": "a",
       "encoding_format": "base64"})");
   std::string bytes;
@@ -56,7 +56,7 @@ TEST_F(ForeignApiTest, OpenAiVectorsInBase64AreTheSameFloats) {
   }
 }
 
-TEST_F(ForeignApiTest, OpenAiErrorsHaveTheirForm) {
+TEST_F(ThirdPartyApiTest, OpenAiErrorsHaveTheirForm) {
   const HttpAnswer answer =
       Post("/v1/embeddings", R"({"model": "ada", "input": "a"})");
   EXPECT_EQ(answer.status, 404);
@@ -72,7 +72,7 @@ TEST_F(ForeignApiTest, OpenAiErrorsHaveTheirForm) {
   }
 }
 
-TEST_F(ForeignApiTest, OpenAiListsTheServedModels) {
+TEST_F(ThirdPartyApiTest, OpenAiListsTheServedModels) {
   const Json models = Json::parse(Get("/v1/models").body);
   EXPECT_EQ(models["object"], "list");
   ASSERT_EQ(models["data"].size(), 1u);
@@ -81,7 +81,7 @@ TEST_F(ForeignApiTest, OpenAiListsTheServedModels) {
 
 // Cohere and Jina.
 
-TEST_F(ForeignApiTest, CohereReranksOverBothVersions) {
+TEST_F(ThirdPartyApiTest, CohereReranksOverBothVersions) {
   for (const char* path : {"/v1/rerank", "/v2/rerank"}) {
     const Json answer = Ask(path, R"({"model": "tiny", "query": "blue shoes",
         "documents": ["red hat", "blue shoes"], "top_n": 1,
@@ -94,7 +94,7 @@ TEST_F(ForeignApiTest, CohereReranksOverBothVersions) {
   }
 }
 
-TEST_F(ForeignApiTest, DocumentsMayBeObjectsAndComeBack) {
+TEST_F(ThirdPartyApiTest, DocumentsMayBeObjectsAndComeBack) {
   const Json answer = Ask("/v1/rerank", R"({"query": "shoes", "documents": [
       {"title": "blue", "text": "shoes"}, {"text": "red hat"}],
       "rank_fields": ["title", "text"], "return_documents": true})");
@@ -105,7 +105,7 @@ TEST_F(ForeignApiTest, DocumentsMayBeObjectsAndComeBack) {
   }
 }
 
-TEST_F(ForeignApiTest, LongDocumentsAreCutAndOthersErrorsAreTold) {
+TEST_F(ThirdPartyApiTest, LongDocumentsAreCutAndOthersErrorsAreTold) {
   const std::string text(5'000, 'x');
   const Json cut =
       Ask("/v1/rerank", Json{{"query", "q"}, {"documents", {text}}}.dump());
@@ -122,7 +122,7 @@ TEST_F(ForeignApiTest, LongDocumentsAreCutAndOthersErrorsAreTold) {
       1u);
 }
 
-TEST_F(ForeignApiTest, RerankErrorsHaveTheirForm) {
+TEST_F(ThirdPartyApiTest, RerankErrorsHaveTheirForm) {
   const HttpAnswer answer = Post("/v2/rerank", R"({"documents": ["a"]})");
   EXPECT_EQ(answer.status, 400);
   EXPECT_THAT(Json::parse(answer.body)["message"].get<std::string>(),
@@ -131,7 +131,7 @@ TEST_F(ForeignApiTest, RerankErrorsHaveTheirForm) {
 
 // Text Embeddings Inference.
 
-TEST_F(ForeignApiTest, TeiEmbedsEitherSide) {
+TEST_F(ThirdPartyApiTest, TeiEmbedsEitherSide) {
   EXPECT_EQ(Ask("/embed", R"({"inputs": "What is Deep Learning?"})"),
             Vectors("SIDE_DOCUMENT", R"(["What is Deep Learning?"])"));
   EXPECT_EQ(Ask("/embed", R"({"inputs": ["a", "b"], "prompt_name": "query",
@@ -139,7 +139,7 @@ TEST_F(ForeignApiTest, TeiEmbedsEitherSide) {
             Vectors("SIDE_QUERY", R"(["a", "b"])"));
 }
 
-TEST_F(ForeignApiTest, TeiReranks) {
+TEST_F(ThirdPartyApiTest, TeiReranks) {
   const Json ranks = Ask("/rerank", R"({"query": "blue shoes", "texts":
       ["red hat", "blue shoes"], "return_text": true, "raw_scores": false})");
   ASSERT_EQ(ranks.size(), 2u);
@@ -149,7 +149,7 @@ TEST_F(ForeignApiTest, TeiReranks) {
             ranks[0]["index"] == 0 ? "red hat" : "blue shoes");
 }
 
-TEST_F(ForeignApiTest, TeiInfoHasModelAndLimits) {
+TEST_F(ThirdPartyApiTest, TeiInfoHasModelAndLimits) {
   const Json info = Json::parse(Get("/info").body);
   EXPECT_EQ(info["model_id"], "tiny");
   EXPECT_EQ(info["max_client_batch_size"], 900);
@@ -161,7 +161,7 @@ struct NamedErrorCase {
   const char* field;
 };
 
-TEST_F(ForeignApiTest, ErrorsNameTheFieldsOfTheOtherApi) {
+TEST_F(ThirdPartyApiTest, ErrorsNameTheFieldsOfTheOtherApi) {
   const std::string long_text(5'000, 'x');
   for (const NamedErrorCase& test : std::vector<NamedErrorCase>{
            {"/v1/embeddings", R"({"input": )", "input"},
@@ -183,7 +183,7 @@ TEST_F(ForeignApiTest, ErrorsNameTheFieldsOfTheOtherApi) {
   EXPECT_EQ(error["error"]["param"], "model");
 }
 
-TEST_F(ForeignApiTest, BodiesOfManyValuesAreRefusedUnparsed) {
+TEST_F(ThirdPartyApiTest, BodiesOfManyValuesAreRefusedUnparsed) {
   std::string many = R"({"input": [0)";
   for (int i = 0; i < 40'000; ++i) many += ",0";
   EXPECT_THAT(Post("/v1/embeddings", many + "]}").body,

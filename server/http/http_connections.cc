@@ -1,4 +1,4 @@
-#include "server/http/in_flight_calls.h"
+#include "server/http/http_connections.h"
 
 #include <algorithm>
 
@@ -6,24 +6,24 @@
 
 namespace semrank {
 
-void InFlightCalls::Begin() {
+void HttpConnections::BeginCall() {
   const MutexLock lock(mutex_);
-  ++num_calls_;
+  ++num_in_flight_;
 }
 
-void InFlightCalls::End() {
+void HttpConnections::EndCall() {
   const MutexLock lock(mutex_);
-  if (--num_calls_ == 0) none_.NotifyAll();
+  if (--num_in_flight_ == 0) no_calls_.NotifyAll();
 }
 
-bool InFlightCalls::WaitUntilNone(absl::Time limit) {
+bool HttpConnections::WaitForCalls(absl::Time limit) {
   const MutexLock lock(mutex_);
-  while (num_calls_ > 0) {
+  while (num_in_flight_ > 0) {
     const absl::Duration left = limit - absl::Now();
     if (left <= absl::ZeroDuration()) return false;
     // An infinite duration would overflow std::chrono.
-    none_.WaitFor(mutex_,
-                  absl::ToChronoNanoseconds(std::min(left, absl::Hours(1))));
+    no_calls_.WaitFor(
+        mutex_, absl::ToChronoNanoseconds(std::min(left, absl::Hours(1))));
   }
   return true;
 }

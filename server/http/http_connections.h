@@ -1,0 +1,55 @@
+// What the connections of one HTTP server share.
+#ifndef SEMRANK_SERVER_HTTP_HTTP_CONNECTIONS_H_
+#define SEMRANK_SERVER_HTTP_HTTP_CONNECTIONS_H_
+
+#include <boost/asio/thread_pool.hpp>
+#include <list>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "model/base/mutex.h"
+#include "server/http/http_options.h"
+#include "server/http/http_routes.h"
+
+namespace semrank {
+
+class HttpConnection;
+
+class HttpConnections {
+ public:
+  HttpConnections(HttpRoutes http_routes, HttpServerOptions http_options)
+      : routes(std::move(http_routes)), options(std::move(http_options)) {}
+
+  // Calls whose response is not sent yet, so that a server that stops can wait
+  // for them. Thread-safe.
+  void BeginCall();
+  void EndCall();
+  // False when there still are some at `limit`.
+  bool WaitForCalls(absl::Time limit);
+
+  const HttpRoutes routes;
+  const HttpServerOptions options;
+  // Handlers of calls run here, those of pages there: pages answer while all
+  // calls are busy. The large page of metrics takes memory that the allocator
+  // keeps for the thread, so one thread renders them all.
+  boost::asio::thread_pool workers{kMaxHttpCalls};
+  boost::asio::thread_pool page_workers{1};
+
+  // The rest is for the I/O thread only. Calls that hold one of the
+  // kMaxHttpCalls places:
+  int num_calls = 0;
+  std::set<std::shared_ptr<HttpConnection>> open = {};
+  // Connections that wait for their clients, longest first.
+  std::list<HttpConnection*> waiting = {};
+
+ private:
+  Mutex mutex_;
+  CondVar no_calls_;
+  int num_in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_HTTP_CONNECTIONS_H_
