@@ -1,5 +1,7 @@
 #include "server/api/api_call.h"
 
+#include <google/protobuf/message.h>
+
 #include <future>
 #include <optional>
 #include <utility>
@@ -153,8 +155,7 @@ std::string ApiCall::ErrorBody(const absl::Status& status) const {
   return write_error_(status, ToHttpCode(status.code()));
 }
 
-HttpResponse ApiCall::MakeResponse(const HttpRequest& request, Answer answer,
-                                   int http_code) const {
+HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
   const RequestIdentity identity =
       MakeRequestIdentity(request.request_id, request.traceparent);
   metrics_.Handled(answer.status.code(), answer.time);
@@ -162,27 +163,26 @@ HttpResponse ApiCall::MakeResponse(const HttpRequest& request, Answer answer,
       absl::StrCat(request.is_get ? "GET " : "POST ", path_.path),
       answer.status, answer.time, identity,
       method_.role == Role::kAdmin ? ActorOf(request) : "");
+  const int http_code = answer.http_code != 0
+                            ? answer.http_code
+                            : ToHttpCode(answer.status.code());
   HttpResponse response = MakeHead(answer.status, http_code, identity);
   response.content_type = answer.content_type;
   response.body = std::move(answer.body);
-  // The form of an error is the one that clients of this path expect.
+  // The format of an error is the one that clients of this path expect.
   if (response.body.empty()) {
     response.body = write_error_(answer.status, http_code) + "\n";
   }
   return response;
 }
 
-HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
-  const int http_code = ToHttpCode(answer.status.code());
-  return MakeResponse(request, std::move(answer), http_code);
-}
-
 // Answers calls that never became a run, which counts its refusals itself.
 HttpResponse ApiCall::Refuse(const HttpRequest& request,
                              const HttpRefusal& refusal) const {
   parts_.metrics->CountRejected(refusal.status);
-  return MakeResponse(request, {.status = refusal.status, .time = refusal.time},
-                      refusal.http_code);
+  return Finish(request, {.status = refusal.status,
+                          .time = refusal.time,
+                          .http_code = refusal.http_code});
 }
 
 absl::Status ApiCall::CheckCall(const HttpRequest& request) const {

@@ -52,6 +52,7 @@ class ApiCall {
     std::string body = {};  // empty = the error of `status`
     absl::Duration time = {};
     const char* content_type = "application/json";
+    int http_code = 0;  // 0 = that of `status`
   };
   // Counts and logs the call, and makes its response.
   HttpResponse Finish(const HttpRequest& request, Answer answer) const;
@@ -77,8 +78,6 @@ class ApiCall {
   HttpResponse Handle(const HttpRequest& request) const;
   HttpResponse Refuse(const HttpRequest& request,
                       const HttpRefusal& refusal) const;
-  HttpResponse MakeResponse(const HttpRequest& request, Answer answer,
-                            int http_code) const;
 
   const ServerParts parts_;
   const ApiOptions options_;

@@ -4,8 +4,6 @@
 #ifndef SEMRANK_SERVER_API_BODY_FORMAT_H_
 #define SEMRANK_SERVER_API_BODY_FORMAT_H_
 
-#include <google/protobuf/message.h>
-
 #include <memory>
 #include <string>
 
@@ -13,6 +11,11 @@
 #include "absl/status/statusor.h"
 #include "server/base/limits.h"
 #include "server/http/http_routes.h"
+
+namespace google::protobuf {
+class Descriptor;
+class Message;
+}  // namespace google::protobuf
 
 namespace semrank {
 

@@ -3,13 +3,16 @@
 #ifndef SEMRANK_SERVER_API_JSON_MESSAGES_H_
 #define SEMRANK_SERVER_API_JSON_MESSAGES_H_
 
-#include <google/protobuf/message.h>
-
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+
+namespace google::protobuf {
+class Descriptor;
+class Message;
+}  // namespace google::protobuf
 
 namespace semrank {
 

@@ -3,8 +3,6 @@
 #ifndef SEMRANK_SERVER_REQUESTS_HANDLERS_H_
 #define SEMRANK_SERVER_REQUESTS_HANDLERS_H_
 
-#include <google/protobuf/message_lite.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +13,10 @@
 #include "absl/status/statusor.h"
 #include "server/base/work_slice.h"
 #include "server/requests/server_parts.h"
+
+namespace google::protobuf {
+class MessageLite;
+}  // namespace google::protobuf
 
 namespace semrank {
 

@@ -24,8 +24,6 @@
 #ifndef SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 #define SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 
-#include <google/protobuf/message_lite.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -38,6 +36,10 @@
 #include "server/base/work_slice.h"
 #include "server/requests/methods.h"
 #include "server/requests/server_parts.h"
+
+namespace google::protobuf {
+class MessageLite;
+}  // namespace google::protobuf
 
 namespace semrank {
 

@@ -1,5 +1,8 @@
 #include "server/rpc/call_metadata.h"
 
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/status.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -2,15 +2,17 @@
 #ifndef SEMRANK_SERVER_RPC_CALL_METADATA_H_
 #define SEMRANK_SERVER_RPC_CALL_METADATA_H_
 
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/status.h>
-
 #include <string>
 
 #include "absl/status/status.h"
 #include "server/base/request_identity.h"
 #include "server/requests/methods.h"
 #include "server/requests/server_parts.h"
+
+namespace grpc {
+class ServerContextBase;
+class Status;
+}  // namespace grpc
 
 namespace semrank {
 

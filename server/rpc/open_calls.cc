@@ -1,6 +1,7 @@
 #include "server/rpc/open_calls.h"
 
 #include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server_context.h>
 
 #include <vector>
 
@@ -10,6 +11,25 @@
 #include "server/base/lifecycle.h"
 
 namespace semrank {
+
+// The context of every call on a server with an allocator of MakeContexts().
+// gRPC releases it at the end of the call. That is the only notification of the
+// end which does not make gRPC 1.51 switch threads once more for each unary
+// call, as a reactor of our own would (its OnDone is never run inline).
+class CallContext final : public grpc::CallbackServerContext {
+ private:
+  friend class OpenCalls;
+  friend class CallContexts;
+
+  ~CallContext() override;
+
+  OpenCalls* calls_ = nullptr;  // null = not one of our own calls
+  // The mutex of OpenCalls guards these.
+  std::int64_t unsent_bytes_ = 0;
+  absl::Time send_deadline_ = absl::InfiniteFuture();
+  bool is_cut_ = false;
+};
+
 namespace {
 
 // Two mutexes, because asking a stream to end may change its unsent bytes:

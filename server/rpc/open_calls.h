@@ -14,8 +14,6 @@
 #ifndef SEMRANK_SERVER_RPC_OPEN_CALLS_H_
 #define SEMRANK_SERVER_RPC_OPEN_CALLS_H_
 
-#include <grpcpp/server_context.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -28,7 +26,14 @@
 #include "model/base/mutex.h"
 #include "server/base/limits.h"
 
+namespace grpc {
+class CallbackServerContext;
+class ContextAllocator;
+}  // namespace grpc
+
 namespace semrank {
+
+class CallContext;
 
 // Long enough for honest clients, also for those that pause to write to a disk;
 // large responses may arrive at 140 kB a second.
@@ -46,26 +51,6 @@ class OpenStream {
   virtual ~OpenStream() = default;
   // Answers the requests that have been read, then ends.
   virtual void EndForStop() = 0;
-};
-
-class OpenCalls;
-
-// The context of every call on a server with an allocator of MakeContexts().
-// gRPC releases it at the end of the call. That is the only notification of the
-// end which does not make gRPC 1.51 switch threads once more for each unary
-// call, as a reactor of our own would (its OnDone is never run inline).
-class CallContext final : public grpc::CallbackServerContext {
- private:
-  friend class OpenCalls;
-  friend class CallContexts;
-
-  ~CallContext() override;
-
-  OpenCalls* calls_ = nullptr;  // null = not one of our own calls
-  // The mutex of OpenCalls guards these.
-  std::int64_t unsent_bytes_ = 0;
-  absl::Time send_deadline_ = absl::InfiniteFuture();
-  bool is_cut_ = false;
 };
 
 class OpenCalls {

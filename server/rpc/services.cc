@@ -1,5 +1,6 @@
 #include "server/rpc/services.h"
 
+#include <grpcpp/impl/service_type.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>

@@ -3,13 +3,15 @@
 #ifndef SEMRANK_SERVER_RPC_SERVICES_H_
 #define SEMRANK_SERVER_RPC_SERVICES_H_
 
-#include <grpcpp/impl/service_type.h>
-
 #include <memory>
 #include <vector>
 
 #include "server/requests/server_parts.h"
 #include "server/rpc/open_calls.h"
+
+namespace grpc {
+class Service;
+}  // namespace grpc
 
 namespace semrank {
 
