@@ -85,7 +85,8 @@ class AwaitedRun final : private RequestRun {
       std::make_shared<std::promise<absl::Status>>();
 };
 
-// Rounds up to whole seconds.
+// The header takes whole seconds. They are rounded up: a client that comes back
+// earlier would be refused again.
 std::string RetryAfter(const std::string& pushback_ms) {
   std::int64_t milliseconds = 0;
   if (!absl::SimpleAtoi(pushback_ms, &milliseconds)) return "1";
@@ -163,6 +164,8 @@ HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
       absl::StrCat(request.is_get ? "GET " : "POST ", path_.path),
       answer.status, answer.time, identity,
       method_.role == Role::kAdmin ? ActorOf(request) : "");
+  // HTTP has more codes than gRPC: RESOURCE_EXHAUSTED is 429, or 413 for a
+  // body, and only the HTTP server knows which.
   const int http_code = answer.http_code != 0
                             ? answer.http_code
                             : ToHttpCode(answer.status.code());
@@ -185,6 +188,9 @@ HttpResponse ApiCall::Refuse(const HttpRequest& request,
                           .http_code = refusal.http_code});
 }
 
+// With --http_calls=off a call is refused whatever its key is. The
+// Content-Length stands for the message's size, which only decoding would find
+// out; a chunked body has none, and is checked when it is there.
 absl::Status ApiCall::CheckCall(const HttpRequest& request) const {
   SEMRANK_RETURN_IF_ERROR(options_.allowed);
   SEMRANK_RETURN_IF_ERROR(CheckKey(method_, parts_, request.authorization));
@@ -193,6 +199,8 @@ absl::Status ApiCall::CheckCall(const HttpRequest& request) const {
 
 HttpResponse ApiCall::Handle(const HttpRequest& request) const {
   StageClock clock;
+  // One object reads the request and writes the response, since a response may
+  // repeat what only the body has: its documents, its model, its encoding.
   const auto format = make_format_({parts_.limits, request_type_, request});
   absl::StatusOr<std::string> body =
       Run(method_.make_handler(parts_), request, request.body.size(), *format);

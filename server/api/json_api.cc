@@ -28,6 +28,7 @@ FormFunctions FunctionsOf(HttpFormat form) {
     case HttpFormat::kOpenAiEmbeddings:
       return {&MakeOpenAiEmbeddings, &WriteOpenAiError};
     case HttpFormat::kOpenAiModels:
+      // POST is the API's own call, and errors are the same for both.
       return {&MakeModelList, &WriteStatus};
     case HttpFormat::kCohereRerank:
       return {&MakeCohereRerank, &WriteCohereError};
@@ -51,6 +52,7 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
   }
   for (const Method& method : kMethods) {
     for (const HttpPath& path : method.http_paths()) {
+      // All paths of a method share its counters of type "http".
       const FormFunctions form = FunctionsOf(path.form);
       auto call = std::make_shared<const ApiCall>(
           parts, options, method, path, form.make_format, form.write_error);

@@ -80,7 +80,8 @@ std::string_view At(std::string_view json, const Place& place) {
   return value.substr(0, value.find_last_not_of(" \t\r\n") + 1);
 }
 
-// Collects an array of arrays of numbers, without a tree of them.
+// Collects an array of arrays of numbers. The tree of a million numbers that
+// nlohmann::json would build takes 16 bytes for each.
 class RowCollector final : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<float> numbers;
@@ -215,7 +216,8 @@ class JsonFormat final : public BodyFormat {
   }
 
  private:
-  // "float" and "base64" are no values of the enum.
+  // "float" and "base64" are not values of the enum. Without an encoding the
+  // response has numbers, which every client can read without decoding.
   void ReadEncoding(std::string_view& json, std::string& rewritten) {
     const std::optional<Place> place = FindMember(json, "encoding");
     numbers_ = !place.has_value() || At(json, *place) == "\"float\"";
@@ -224,6 +226,7 @@ class JsonFormat final : public BodyFormat {
     rewritten = Replace(json, *place, "\"VECTOR_ENCODING_FLOAT32\"");
     json = rewritten;
   }
+  // Base64 is left as it is: Protobuf reads it as the field's bytes.
   static absl::Status ReadVectors(std::string_view& json,
                                   std::string& rewritten) {
     const std::optional<Place> place = FindMember(json, "vectors");

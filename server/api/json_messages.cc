@@ -144,6 +144,8 @@ absl::Status CheckJson(std::string_view json, Spellings spellings,
   return absl::OkStatus();
 }
 
+// Default values are omitted, as in Protobuf's mapping; clients take an absent
+// member for them.
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
@@ -164,6 +166,7 @@ absl::Status JsonToBytes(std::string_view json,
   // Never destroyed: handlers may still run while the process exits.
   static util::TypeResolver& resolver = *util::NewTypeResolverForDescriptorPool(
       kUrlPrefix, google::protobuf::DescriptorPool::generated_pool());
+  // Protobuf knows a message only by a URL of its type.
   const auto status = util::JsonToBinaryString(
       &resolver, absl::StrCat(kUrlPrefix, "/", message.full_name()),
       {json.data(), json.size()}, &bytes);

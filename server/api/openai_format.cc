@@ -41,6 +41,7 @@ class Embeddings final : public BodyFormat {
     embed.set_side(side);
     SEMRANK_ASSIGN_OR_RETURN(const std::string format,
                              body.Text("encoding_format", "float"));
+    // OpenAI's Python client asks for base64 and decodes it itself.
     base64_ = format == "base64";
     if (!base64_ && format != "float") {
       return FieldError("INVALID_FIELD", "encoding_format",
@@ -111,6 +112,7 @@ class ModelList final : public BodyFormat {
     for (const v1::Model& model :
          dynamic_cast<const v1::ListModelsResponse&>(message).models()) {
       // Clients take ids from this list and send them as models.
+      // An id there is a name without a version, so each name appears once.
       if (!model.current()) continue;
       models.push_back({{"id", model.name()},
                         {"object", "model"},

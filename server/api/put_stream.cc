@@ -80,7 +80,9 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     return ToJson(response);
   }
 
-  // Puts all whole lines that have arrived.
+  // Puts all whole lines that have arrived, and a group that is not full too:
+  // documents become visible as the client sends them, and no more than a piece
+  // of the body waits in memory.
   absl::Status PutLines(bool last) {
     std::size_t begin = 0;
     while (begin < lines_.size()) {
@@ -110,6 +112,8 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   }
 
   absl::Status AddLine(std::string_view line) {
+    // Lines of files written on Windows end in \r\n, which JSON allows as
+    // blanks.
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       return absl::OkStatus();
     }

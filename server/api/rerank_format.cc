@@ -38,6 +38,7 @@ class CohereRerank final : public BodyFormat {
                              body.Texts("rank_fields"));
     if (fields.empty()) fields = {"text"};
     SEMRANK_ASSIGN_OR_RETURN(documents_, body.Texts("documents", fields));
+    // The count is that of the whole documents, as a client would count them.
     num_words_ = CountWords(documents_) + CountWords({rank.query()});
     for (const std::string& document : documents_) {
       std::string& title = *rank.add_titles();

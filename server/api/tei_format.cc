@@ -38,6 +38,7 @@ class TeiEmbed final : public BodyFormat {
     SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> texts,
                              body.Texts("inputs"));
     for (std::string& text : texts) {
+      // Without "truncate" a long text fails the call, as there.
       if (truncate) Truncate(limits_.max_text_bytes, text);
       embed.add_texts(std::move(text));
     }
@@ -104,6 +105,8 @@ class TeiInfo final : public BodyFormat {
  public:
   explicit TeiInfo(const Limits& limits) : limits_(limits) {}
 
+  // An empty GetModelRequest means the default model, as /info has no
+  // arguments.
   absl::Status Read(const HttpRequest& /*request*/,
                     std::string& bytes) override {
     bytes.clear();

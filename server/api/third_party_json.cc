@@ -28,6 +28,7 @@ std::optional<std::string> JoinFields(const nlohmann::json& object,
                                       const std::vector<std::string>& fields) {
   std::optional<std::string> text;
   for (const std::string& field : fields) {
+    // A document need not have all of them, and other types are not text.
     const auto value = object.find(field);
     if (value == object.end() || !value->is_string()) continue;
     if (text.has_value()) *text += ' ';
@@ -109,6 +110,7 @@ absl::StatusOr<std::vector<std::string>> ThirdPartyJson::Texts(
   for (const nlohmann::json& item : *value) {
     std::optional<std::string> text;
     if (item.is_string()) text = item.get<std::string>();
+    // Cohere's documents may be objects, of which rank_fields are read.
     if (item.is_object()) text = JoinFields(item, fields);
     if (!text.has_value()) {
       return FieldError("INVALID_FIELD",
@@ -121,6 +123,8 @@ absl::StatusOr<std::vector<std::string>> ThirdPartyJson::Texts(
 }
 
 absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name) {
+  // The names are those of Cohere ("search_query"), Jina ("retrieval.query")
+  // and of the prompts of E5 models ("query", "passage").
   for (const std::string_view query :
        {"query", "search_query", "retrieval.query"}) {
     if (name == query) return v1::SIDE_QUERY;

@@ -17,6 +17,7 @@ const HttpCall* HttpRoutes::FindCall(std::string_view path) const {
   return nullptr;
 }
 
+// A person who mistypes a path sees the right one.
 HttpResponse HttpRoutes::NotFound() const {
   std::string body = "no such page; there are:\n";
   for (const auto& [path, page] : pages) body += path + "\n";

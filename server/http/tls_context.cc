@@ -14,6 +14,8 @@ namespace ssl = boost::asio::ssl;
 absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX* const handle = context->native_handle();
+  // Older versions are deprecated (RFC 8996), and gRPC offers none of them
+  // either.
   SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
   // A resumed session would not verify its client against a new CA.
   SSL_CTX_set_session_cache_mode(handle, SSL_SESS_CACHE_OFF);

@@ -125,7 +125,7 @@ TEST(MethodsTest, TheGuideNamesTheRoleOfEachMethod) {
 }
 
 TEST(MethodsTest, OpenApiHasEachPathWithItsHttpMethods) {
-  const auto document = nlohmann::json::parse(
+  auto document = nlohmann::json::parse(
       ReadText(kProtoFolder / "semrank/v1/openapi.json"), nullptr, false);
   std::set<std::string> posts;
   for (const auto& [path, operations] : document["paths"].items()) {
