@@ -10,8 +10,7 @@ namespace semrank {
 // that is in a row alone.
 const google::protobuf::Descriptor& RequestTypeOf(const Method& method) {
   const auto* const pool = google::protobuf::DescriptorPool::generated_pool();
-  return *pool
-              ->FindMethodByName(std::string(method.service) + "." +
+  return *pool->FindMethodByName(std::string(method.service) + "." +
                                  method.name)
               ->input_type();
 }

@@ -97,8 +97,7 @@ absl::Status UnaryCall::CheckCall() {
   SEMRANK_RETURN_IF_ERROR(
       CheckUnread(method(), parts(), raw_.request->Length(), TimeLeft()));
   if (method().refused_unread) SEMRANK_RETURN_IF_ERROR(calls_.CheckRoom());
-  return ToSingleSlice(*raw_.request, MaxRequestBytes(parts().limits),
-                       bytes_);
+  return ToSingleSlice(*raw_.request, MaxRequestBytes(parts().limits), bytes_);
 }
 
 void UnaryCall::Done(const absl::Status& status) {

@@ -34,10 +34,9 @@ StreamCall::StreamCall(const Method& method, const ServerParts& parts,
       calls_(calls),
       metrics_(metrics),
       context_(context),
-      max_requests_(
-          method.concurrent
-              ? static_cast<int>(parts.limits.max_requests_per_stream)
-              : 1),
+      max_requests_(method.concurrent
+                        ? static_cast<int>(parts.limits.max_requests_per_stream)
+                        : 1),
       identity_(IdentityOf(context)),
       begun_(std::chrono::steady_clock::now()) {}
 
