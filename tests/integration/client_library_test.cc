@@ -37,7 +37,8 @@ class ClientLibraryTest : public RpcServerFixture {
       SemrankClient::Create({.address = server_->address()}).value();
 };
 
-TEST_F(ClientLibraryTest, ChunkedTextsHaveTheVectorsOfSingleTexts) {
+// Many texts go over one stream, and few are a call.
+TEST_F(ClientLibraryTest, StreamedTextsHaveTheVectorsOfSingleTexts) {
   const std::vector<std::string> titles = Titles();
   ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse whole,
                        client_->EmbedTexts(EmbedRequest(titles)));
@@ -50,7 +51,9 @@ TEST_F(ClientLibraryTest, ChunkedTextsHaveTheVectorsOfSingleTexts) {
     EXPECT_EQ(whole.vectors().substr(i * row_bytes, row_bytes), alone.vectors())
         << i;
   }
-  EXPECT_EQ(Handled("EmbeddingService", "EmbedTexts", "OK"), 3 + 5);
+  EXPECT_EQ(
+      Handled("EmbeddingService", "EmbedTextsStream", "OK", "bidi_stream"), 1);
+  EXPECT_EQ(Handled("EmbeddingService", "EmbedTexts", "OK"), 5);
 }
 
 // Candidates are titles and vectors of the same texts, so every score occurs at
