@@ -31,6 +31,36 @@ if(SEMRANK_BUILD_FUZZERS)
 endif()
 target_link_libraries(semrank_flags INTERFACE semrank_codegen)
 
+# A source takes a third to a half less time when the headers of libraries that
+# most sources include are parsed once, and when GCC collects garbage only
+# beyond 512 MB instead of 128. nlohmann/json.hpp is missing here because each
+# source would take another second to instantiate what the header uses itself.
+if(SEMRANK_PRECOMPILE)
+  # Precompiled headers want these options in all sources or none: some libraries
+  # bring -pthread, and training is compiled with -fno-math-errno, which changes
+  # no result.
+  target_compile_options(semrank_codegen INTERFACE -pthread -fno-math-errno
+    $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>
+    # Clang also compares options that change nothing in a header, such as
+    # -fno-trapping-math of one source.
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-validate-pch>")
+  file(WRITE ${CMAKE_BINARY_DIR}/precompiled_headers.cc "// For semrank_headers.\n")
+  add_library(semrank_headers OBJECT ${CMAKE_BINARY_DIR}/precompiled_headers.cc)
+  target_link_libraries(semrank_headers PRIVATE semrank_flags)
+  target_precompile_headers(semrank_headers PRIVATE
+    <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <span> <string> <thread> <vector>
+    <absl/container/flat_hash_map.h> <absl/status/statusor.h> <absl/strings/str_cat.h>
+    <absl/strings/str_format.h> <absl/strings/str_join.h> <absl/strings/str_split.h> <absl/time/time.h>
+    <google/protobuf/generated_message_util.h> <google/protobuf/map_field.h> <google/protobuf/message.h>
+    <google/protobuf/repeated_field.h> <google/protobuf/util/json_util.h> <grpcpp/grpcpp.h>)
+endif()
+
+function(semrank_use_precompiled_headers target)
+  if(SEMRANK_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM semrank_headers)
+  endif()
+endfunction()
+
 # semrank_sources(OUT [EXCEPT a.cc]): the sources of the current folder. A folder
 # is one library, so a new file belongs to it without a line here.
 function(semrank_sources out)
@@ -56,6 +86,7 @@ function(add_semrank_library)
   endif()
   target_link_libraries(semrank_${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE $<BUILD_INTERFACE:semrank_flags>)
   target_link_libraries(semrank_${ARG_NAME} PUBLIC $<BUILD_INTERFACE:semrank_codegen>)
+  semrank_use_precompiled_headers(semrank_${ARG_NAME})
 endfunction()
 
 # install_semrank_library(semrank_client client/semrank_client.h): a part of
@@ -85,6 +116,7 @@ function(add_semrank_program)
   endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags)
+  semrank_use_precompiled_headers(${ARG_NAME})
   install(TARGETS ${ARG_NAME} RUNTIME COMPONENT ${ARG_COMPONENT} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
