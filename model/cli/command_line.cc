@@ -52,6 +52,7 @@ struct CommandLine::Impl : ProgramCommand {
   CLI::Option* config = nullptr;
 
   absl::Status CheckExtras(SplitArguments given);
+  absl::Status SetFields();
   absl::Status UnknownFlag(const std::string& written) const;
 };
 
@@ -124,6 +125,12 @@ void CommandLine::HideSecrets(
   Flag* flag = impl_->FindOwn(name);
   assert(flag != nullptr);
   flag->hide_secrets = std::move(hide);
+}
+
+void CommandLine::AddHelp(std::string_view title, std::string_view text) {
+  impl_->help_entries.push_back({.group = impl_->group,
+                                 .form = std::string(title),
+                                 .help = std::string(text)});
 }
 
 void CommandLine::AddArguments(std::vector<std::string>* field) {
@@ -227,7 +234,7 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   const absl::Status simd = UseSimdLevelOfEnvironment();
   if (!simd.ok()) return UsageError(ToStd(simd.message()));
   SEMRANK_RETURN_IF_ERROR(GatherValues(*impl_, impl_->config->results()));
-  SEMRANK_RETURN_IF_ERROR(Apply());
+  SEMRANK_RETURN_IF_ERROR(impl_->SetFields());
   return std::string();
 }
 
@@ -248,8 +255,8 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
   return std::nullopt;
 }
 
-absl::Status CommandLine::Apply() {
-  for (const Flag* flag : impl_->FlagsInUse()) {
+absl::Status CommandLine::Impl::SetFields() {
+  for (const Flag* flag : FlagsInUse()) {
     if (flag->source == FlagSource::kDefault) continue;
     const absl::Status status = flag->spec.set(flag->value);
     if (!status.ok()) {
@@ -258,6 +265,19 @@ absl::Status CommandLine::Apply() {
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CommandLine::SetDefault(std::string_view name,
+                                     const std::string& value,
+                                     std::string_view source) {
+  Flag* flag = impl_->FindOwn(name);
+  assert(flag != nullptr);
+  if (flag->source != FlagSource::kDefault) return absl::OkStatus();
+  flag->default_source = source;
+  const absl::Status status = flag->spec.set(value);
+  if (status.ok()) return status;
+  return UsageError(absl::StrFormat("--%s=%s of %s: %s", name, value, source,
+                                    status.message()));
 }
 
 FlagSource CommandLine::Source(std::string_view name) const {
@@ -271,9 +291,12 @@ FlagSource CommandLine::Source(std::string_view name) const {
 std::vector<FlagValue> CommandLine::Values() const {
   std::vector<FlagValue> values;
   for (const Flag* flag : impl_->FlagsInUse()) {
-    values.push_back({.name = flag->spec.name,
-                      .value = flag->Shown(flag->spec.get()),
-                      .source = std::string(FlagSourceName(flag->source))});
+    values.push_back(
+        {.name = flag->spec.name,
+         .value = flag->Shown(flag->spec.get()),
+         .source = flag->source == FlagSource::kDefault
+                       ? flag->default_source
+                       : std::string(FlagSourceName(flag->source))});
   }
   return values;
 }

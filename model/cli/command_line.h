@@ -13,8 +13,8 @@
 //            decimal, durations have a unit (10s, 1m30s), the elements of a
 //            list stand between commas; an empty list is `--name=`.
 //   Sources  command line > environment (SEMRANK_<NAME>) > files of --config
-//            (flag_sources.h; a later file wins) > the default, which is what
-//            the field holds when the flag is added.
+//            (flag_sources.h; a later file wins) > SetDefault > what the field
+//            holds when the flag is added.
 //   Errors   each value is checked as it is read. UsageError names the flag,
 //            the value, where it was written and what would be right, and has a
 //            hint for misspelled names.
@@ -47,7 +47,7 @@ namespace semrank {
 struct FlagValue {
   std::string name;
   std::string value;   // secrets masked
-  std::string source;  // FlagSourceName
+  std::string source;  // FlagSourceName, or that of SetDefault
 };
 
 // The values as lines "name=value" that --config reads.
@@ -94,6 +94,9 @@ class CommandLine {
   void HideSecrets(std::string_view name,
                    std::function<std::string(const std::string&)> hide);
 
+  // An entry of the help text that is not a flag, in the current group.
+  void AddHelp(std::string_view title, std::string_view text);
+
   // Stores arguments that are not flags, and all after "--", in `field`, in
   // order. Without this call such an argument is wrong use.
   void AddArguments(std::vector<std::string>* field);
@@ -114,9 +117,10 @@ class CommandLine {
   absl::StatusOr<std::string> ParseArguments(
       const std::vector<std::string>& arguments);
 
-  // Sets the fields of all given flags once more: for a caller that has
-  // replaced the bound struct by other defaults after Parse.
-  absl::Status Apply();
+  // After Parse: sets the field of a flag that was not given to another default
+  // than the one that --help shows. Values() names its `source`.
+  absl::Status SetDefault(std::string_view name, const std::string& value,
+                          std::string_view source);
 
   // The source of a flag of this or of the given command.
   FlagSource Source(std::string_view name) const;

@@ -45,13 +45,6 @@ std::string WrapText(std::string_view text, int indent) {
   return wrapped;
 }
 
-struct HelpEntry {
-  std::string group;
-  std::string form;   // "--batch_size=N"
-  std::string facts;  // "default: 1024; 1 to 16384"; may be empty
-  std::string help;
-};
-
 HelpEntry EntryOf(const Flag& flag) {
   const FlagSpec& spec = flag.spec;
   const std::string value =
@@ -168,6 +161,8 @@ std::string HelpText(const ProgramCommand& program, bool all) {
     }
     entries.push_back(EntryOf(*flag));
   }
+  entries.insert(entries.end(), shown.help_entries.begin(),
+                 shown.help_entries.end());
   // Flags that every program has, and that are no Flag.
   constexpr char kGeneral[] = "General";
   const HelpEntry general[] = {

@@ -41,6 +41,7 @@ struct Flag {
   // The strongest source that gave a value, that value, and how it was written
   // there: "--gamma=3", "SEMRANK_GAMMA=3", "semrank.toml: gamma=3".
   FlagSource source = FlagSource::kDefault;
+  std::string default_source = "default";
   std::string value;
   std::string origin;
 
@@ -51,11 +52,20 @@ struct Flag {
             std::string_view written_before);
 };
 
+// A flag of the help text, or another entry.
+struct HelpEntry {
+  std::string group;
+  std::string form;        // "--batch_size=N"
+  std::string facts = "";  // "default: 1024; 1 to 16384"; may be empty
+  std::string help;
+};
+
 struct ProgramCommand {
   ProgramInfo info;
   std::string full_name;  // "semrank rank"
   CLI::App* app = nullptr;
   std::vector<std::unique_ptr<Flag>> flags;
+  std::vector<HelpEntry> help_entries;  // beside those of the flags
   std::vector<std::string>* arguments = nullptr;
   std::vector<ProgramCommand*> commands;
   ProgramCommand* selected = nullptr;  // the command that was given

@@ -1,6 +1,8 @@
 // semrank-train: clicked pairs to a model directory.
 
 #include <csignal>
+#include <cstdio>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -20,7 +22,7 @@ const ProgramInfo kInfo = {
     .usage = R"(Usage:
   semrank-train --train=FILE[,FILE...] --model_dir=FOLDER [flags]
 
-From a click log, a twentieth of its queries held out to stop in time:
+From a click log, some of its queries held out to find the best epoch:
   semrank-train --train=clicks.tsv.gz --model_dir=models/shop
 
 With judged queries, whose NDCG@10 chooses the epoch:
@@ -63,10 +65,21 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
   // of all processes.
   SEMRANK_ASSIGN_OR_RETURN(Communicator* const communicator,
                            ConnectProcesses());
-  SEMRANK_RETURN_IF_ERROR(ChooseDefaults(command_line, flags));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const TrainingSummary summary,
-      Train(flags.options, GivenFlags(command_line), *communicator));
+  if (flags.prints_options) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::string text,
+                             DescribeOptions(command_line, flags));
+    absl::PrintF("%s", text);
+    return absl::OkStatus();
+  }
+  // As they were given: ResolveFlags clears what has no effect.
+  const std::vector<FlagValue> given = GivenFlags(command_line);
+  SEMRANK_RETURN_IF_ERROR(
+      AgreeOnStatus(*communicator, ResolveFlags(command_line, flags)));
+  for (const std::string& line : DescribeUnusedFlags(flags.options, given)) {
+    absl::FPrintF(stderr, "%s\n", line);
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
+                           Train(flags.options, given, *communicator));
   Print(summary, flags.prints_json);
   return absl::OkStatus();
 }

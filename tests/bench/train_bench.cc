@@ -107,6 +107,10 @@ void RunSteps(TrainOptions options, benchmark::State& state) {
 
 TrainOptions Options(v1::NegativeSampling sampling, v1::Optimizer optimizer) {
   TrainOptions options;
+  options.tower.kind = v1::TOWER_KIND_DSSM;
+  options.tower.embedding_dim = 128;
+  options.loss.gamma = kManyQueriesGamma;
+  options.loss.logq = 0;
   options.loss.sampling = sampling;
   options.optimizer.kind = optimizer;
   return options;
@@ -125,7 +129,7 @@ void BM_Step_Clsm(benchmark::State& state) {
       Options(v1::NEGATIVE_SAMPLING_IN_BATCH, v1::OPTIMIZER_SGD);
   options.tower.kind = v1::TOWER_KIND_CLSM;
   options.tower.clsm_window = 3;
-  options.tower.hidden_dims = {kDefaultConvolutionDim};
+  options.tower.hidden_dims = {300};
   RunSteps(options, state);
 }
 BENCHMARK(BM_Step_Clsm)

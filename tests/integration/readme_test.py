@@ -37,9 +37,9 @@ PATH_COMMAND = 'export PATH="$PWD/build/release/bin:$PATH"'
 # Every number outside the blocks that run, with the file that it comes from and a pattern of that file.
 NUMBERS = {
     "Debian 12": ("scripts/install_packages.sh", r"semrank builds on Debian 12 "),
-    "CIKM 2013": ("model/train/options/presets.cc", r"dssm2013"),
-    "CIKM 2014": ("model/train/options/presets.cc", r"clsm2014"),
-    "CIKM 2009": ("model/train/options/presets.cc", r"ssi2009"),
+    "CIKM 2013": ("model/train/options/recipes.cc", r"dssm2013"),
+    "CIKM 2014": ("model/train/options/recipes.cc", r"clsm2014"),
+    "CIKM 2009": ("model/train/options/recipes.cc", r"ssi2009"),
     "NDCG@10 [.614 beside BM25's .273": ("model/train/RESULTS.md", r"(?s)\| BM25 \| \.273 .*\| \*\*the default, as served\*\* \| \.614 "),
     "BM25": ("model/eval/rankers/ranker_factory.cc", r"bm25"),
     "30 s of one core": ("model/train/RESULTS.md", r"Training takes 30\.0 s of CPU time on tldr"),

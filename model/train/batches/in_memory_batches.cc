@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/random.h"
-#include "model/train/batches/logq.h"
+#include "model/train/batches/auto_loss_options.h"
 #include "model/train/batches/query_typos.h"
 #include "model/train/data/read_pairs.h"
 
@@ -49,9 +49,9 @@ absl::Status InMemoryBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
   epoch_ = epoch;
   next_batch_ = first_batch;
   is_next_made_ = false;
-  // From the order of the files each time, so that an epoch depends on its
-  // number and the seed, not on the epochs before: a run that continues there
-  // draws the same one.
+  // The shuffle begins with the order of the files each time, so that an epoch
+  // depends on its number and the seed, not on earlier epochs: a run that
+  // continues there draws the same order.
   order_.clear();
   order_.reserve(num_pairs_);
   for (std::size_t i = 0; i < data_.train_pairs.size(); ++i) {
@@ -67,7 +67,7 @@ absl::Status InMemoryBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
 absl::StatusOr<const MiniBatch*> InMemoryBatches::Next() {
   if (next_batch_ == plan_.num_batches()) return nullptr;
   PrepareNext();
-  // Two batches take turns, so that the next one can be made during a step, in
+  // Two batches alternate, so that the next one can be made during a step, in
   // memory that is reused.
   std::swap(batch_, next_);
   std::swap(bags_, next_bags_);
@@ -83,19 +83,20 @@ void InMemoryBatches::PrepareNext() {
   for (const std::uint32_t i : plan_.Batch(order, next_batch_)) {
     pairs_.push_back(data_.train_pairs[i]);
   }
-  // A stream of its own for each batch: it does not matter which batches were
-  // made before, or in which thread.
+  // Each batch has a random stream of its own, so it does not matter which
+  // batches were made before, or in which thread.
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_,
                    next_batch_);
   sampler_.Sample(pairs_, negatives, next_);
   if (options_.loss.logq > 0) {
     for (const TextId title : next_.titles) {
-      // One that was shown and never clicked is beyond.
+      // A title that was shown and never clicked has no correction.
       next_.corrections.push_back(
           title < corrections_.size() ? corrections_[title] : 0);
     }
   }
-  // After sampling, which looks up by the true query what was clicked for it.
+  // Sampling comes first: it looks up by the true query what was clicked for
+  // it.
   if (options_.loss.query_typos > 0) MistypeQueries();
   is_next_made_ = true;
 }

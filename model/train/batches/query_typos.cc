@@ -10,8 +10,6 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kMinLetters = 3;
-
 // The code points of a word.
 using Letters = std::vector<std::string_view>;
 
@@ -25,16 +23,15 @@ Letters SplitLetters(std::string_view word) {
 }
 
 // Digits distinguish versions and model numbers: another digit is another word,
-// not a typo (name_match.h has the same rule). A word of one or two letters
-// would become any other.
+// not a typo (name_match.h has the same rule).
 bool CanBeMistyped(std::string_view word) {
   const bool has_digit = std::ranges::any_of(
       word, [](char letter) { return letter >= '0' && letter <= '9'; });
-  return !has_digit && CountCodePoints(word) >= kMinLetters;
+  return !has_digit && CountCodePoints(word) >= kMinTypoLetters;
 }
 
 std::string_view NewLetter(const Letters& letters, Random& random) {
-  // Of other scripts no alphabet is at hand: the word's own letters serve.
+  // There is no table of other scripts' letters: the word's own serve.
   static constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz";
   const bool latin = std::ranges::all_of(
       letters, [](std::string_view letter) { return letter.size() == 1; });
@@ -42,7 +39,7 @@ std::string_view NewLetter(const Letters& letters, Random& random) {
   return letters[random.Below(static_cast<std::uint32_t>(letters.size()))];
 }
 
-// A letter is left out, put in, replaced or swapped with the next one, each as
+// Deletes, inserts or replaces a letter, or swaps it with the next one, each as
 // often: Damerau's four errors.
 void Edit(Letters& letters, Random& random) {
   const auto size = static_cast<std::uint32_t>(letters.size());

@@ -1,7 +1,7 @@
 // Random typing mistakes in the queries of a mini-batch, so that the query
 // tower learns what a mistyped word may mean.
 //
-//   Threads  Mistype is thread-safe; a QueryTypos is for one thread.
+//   Threads  one thread at a time uses a QueryTypos.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_QUERY_TYPOS_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_QUERY_TYPOS_H_
 
@@ -18,12 +18,12 @@ namespace semrank {
 // `text`, normalised, with one edit in one of its words: a letter deleted,
 // inserted or replaced, or two adjacent ones swapped. Letters are code points;
 // a new one is drawn from a to z, in a word of another script from the word.
-// Words that have digits or fewer than three letters stay as they are; nullopt
-// when there are no others.
+// Words that have digits or fewer than kMinTypoLetters letters stay as they
+// are; nullopt when there are no others.
 std::optional<std::string> Mistype(std::string_view text, Random& random);
 
-// The same for the queries of one mini-batch, one after another, but each only
-// with probability --query_typos. The seed, epoch and batch decide.
+// Mistypes the queries of one mini-batch, one after another, each with
+// probability --query_typos. Seed, epoch and batch decide the result.
 class QueryTypos {
  public:
   QueryTypos(const TrainOptions& options, int epoch, std::int64_t batch)

@@ -14,6 +14,7 @@
 #include "model/train/data/read_pairs.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_features.h"
+#include "model/train/options/model_size.h"
 
 namespace semrank {
 namespace {
@@ -30,7 +31,7 @@ DataStatistics Describe(const std::vector<TextPair>& pairs,
   return statistics;
 }
 
-// Those of the training pairs, with their hard negatives.
+// The texts of the training pairs and of their hard negatives.
 std::vector<TextId> TextsOfVocabulary(const std::vector<TextId>& queries,
                                       const std::vector<TextId>& titles,
                                       const ShownTitles& shown) {
@@ -46,7 +47,8 @@ std::vector<TextId> TextsOfVocabulary(const std::vector<TextId>& queries,
   return ids;
 }
 
-// Validation pairs as the options say, taken out of `train_pairs` if need be.
+// Returns the validation pairs that the options ask for; pairs that are held
+// out leave `train_pairs`.
 absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
     const TrainOptions& options, BadLines& bad_lines, TextInterner& texts,
     std::vector<TextPair>& train_pairs) {
@@ -56,7 +58,7 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
   if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
   std::vector<TextPair> held_out =
       HoldOutQueries(options.data.valid_fraction, options.seed, train_pairs);
-  // Too small to be cut in two.
+  // There are too few pairs to hold some out.
   if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs)) {
     train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
     held_out.clear();
@@ -67,7 +69,7 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
   return held_out;
 }
 
-// OutOfRange when it does not fit.
+// OutOfRange when the pairs do not fit.
 absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                                             BadLines& bad_lines) {
   TextInterner texts;
@@ -97,8 +99,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
       ChooseFeatures(options.features, texts,
                      TextsOfVocabulary(queries, titles, shown), train_pairs,
                      NumPaddings(options.tower)));
-  // Only here is the number of features known, and with it the size of the
-  // model.
+  // The number of features is known here for the first time, and with it the
+  // size of the model.
   SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
       PairBytes(static_cast<std::int64_t>(train_pairs.size()), texts.size(),
                 texts.num_characters()),

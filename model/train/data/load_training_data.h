@@ -13,8 +13,9 @@ namespace semrank {
 // LoadStreamedData keeps. Prints on standard error what was read.
 //
 //   Errors   InvalidArgument: a file without a usable pair, or all titles are
-//            the same. ResourceExhausted as LoadStreamedData; Cancelled after
-//            Ctrl-C; otherwise errors of the file system and of BadLines.
+//            the same. ResourceExhausted as LoadStreamedData. Ctrl-C ends it
+//            with Cancelled. Other errors are those of the file system and of
+//            BadLines.
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines);
 

@@ -23,11 +23,12 @@
 #include "model/train/data/read_pairs.h"
 #include "model/train/data/title_sample.h"
 #include "model/train/data/training_features.h"
+#include "model/train/options/model_size.h"
 
 namespace semrank {
 namespace {
 
-// As many are held out whatever they take.
+// This number of queries is held out whatever memory they take.
 constexpr std::int64_t kMinValidPairs = 16;
 
 // The lexical weight is fitted on held-out queries, so there must be some.
@@ -39,7 +40,7 @@ double HeldOutShare(const TrainOptions& options) {
              : share;
 }
 
-// Everything that one pass over the files collects.
+// Collects what the counting pass over the files keeps.
 class StreamCounter {
  public:
   explicit StreamCounter(const TrainOptions& options)
@@ -58,9 +59,9 @@ class StreamCounter {
     held_out_bytes_ += HeldOutBytes(pair);
     held_out_[hash].push_back(std::move(pair));
     ++num_held_out_;
-    // Queries with the lowest hashes stay held out. The bound falls while the
-    // files are read, so a query that was let go earlier is above it ever
-    // after, and no query is on both sides.
+    // Queries with the lowest hashes stay held out. The bound only falls while
+    // the files are read, so a query that was released stays above it, and no
+    // query is both held out and trained on.
     while (HoldsOutTooMuch()) HoldOutFewerQueries();
   }
 
@@ -92,7 +93,7 @@ class StreamCounter {
       vocabulary_.AddText(*text);
       if (HasBigrams(options_.features.kind)) vocabulary_.AddBigrams(*text);
     }
-    // Those of the query and of the title.
+    // Both the query and the title have paddings.
     for (int i = 0; i < 2 * NumPaddings(options_.tower); ++i) {
       vocabulary_.AddText(kPaddingWord);
     }
@@ -109,7 +110,8 @@ class StreamCounter {
     titles_.Add(hash_(pair.title), pair.title);
   }
 
-  // Half of the words, or half of the bigrams: there are usually more of these.
+  // Drops half of the words, or half of the bigrams, of which there are usually
+  // more.
   void ForgetRareEntries() {
     const std::int64_t num_words = vocabulary_.num_distinct_words();
     const std::int64_t num_bigrams = vocabulary_.num_distinct_bigrams();
@@ -260,9 +262,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   stream->num_pairs = counter.statistics().train_pairs;
   stream->num_clicks = counter.statistics().clicks;
   stream->held_out_below = counter.held_out_below();
-  // Titles first and in the order of their hashes, so that their numbers, and
-  // with them the negatives that are drawn, do not depend on the order of the
-  // files.
+  // Titles come first, in the order of their hashes, so that their numbers, and
+  // with them the drawn negatives, do not depend on the order of the files.
   std::vector<TextId> titles = InternTitles(counter.titles(), stream->texts);
   std::vector<TextPair> valid_pairs = InternHeldOut(counter, stream->texts);
   if (!options.data.valid_pair_files.empty()) {
@@ -290,7 +291,7 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
       LexicalIdfOf(options.features, stream->texts, titles);
   std::shared_ptr<const Collection> held_out =
       MakeHeldOutCollection(stream->texts, valid_pairs, titles, options.seed);
-  // Shares the ownership of the stream, whose member it is.
+  // The pointer shares the ownership of the stream, whose member it is.
   std::shared_ptr<const TextInterner> texts(stream, &stream->texts);
   return TrainingData{.featurizer = std::move(featurizer),
                       .bags = std::move(bags),

@@ -2,9 +2,10 @@
 // process calls the same methods in the same order; a call returns when all
 // processes have made it.
 //
-//   Values   four bytes wide: float, std::uint32_t. AllGather and AllToAll take
-//            at most kMaxMessageValues of them in one call, over all processes;
-//            the caller checks that. Sums and broadcasts may have any size.
+//   Values   are four bytes wide: float, std::uint32_t. AllGather and AllToAll
+//            transfer at most kMaxMessageValues of them in one call, over all
+//            processes; the caller checks that. Sums and broadcasts may have
+//            any size.
 //   Errors   none: a broken connection ends all processes.
 //   Threads  one thread calls. A process that waits sleeps.
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_COMMUNICATOR_H_
@@ -14,8 +15,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace semrank {
 
@@ -30,16 +34,16 @@ class Communicator {
   // Rank 0 prints, validates, writes checkpoints and publishes.
   bool is_rank0() const { return rank() == 0; }
 
-  // all = the values of rank 0, then those of rank 1, ...; sizes[r] values of
-  // rank r.
+  // Fills `all` with the values of rank 0, then those of rank 1, and so on;
+  // rank r has sizes[r] values.
   template <typename T>
   void AllGather(std::span<const T> own, std::span<const int> sizes,
                  std::span<T> all) {
     static_assert(sizeof(T) == 4);
     GatherWords(own.data(), sizes, all.data());
   }
-  // `sent` holds the values for rank 0, 1, ...; `received` gets those of rank
-  // 0, 1, ...
+  // `sent` holds the values for rank 0, then those for rank 1, and so on;
+  // `received` gets the values from rank 0, then those from rank 1.
   virtual void AllToAll(std::span<const float> sent,
                         std::span<const int> sent_sizes,
                         std::span<float> received,
@@ -56,12 +60,33 @@ class Communicator {
                            void* all) = 0;
 };
 
-// A run of one process.
+// The communicator of a run of one process.
 Communicator& SingleProcess();
 
 // OK if every process passes OK. Otherwise, in all of them, the status of the
 // lowest rank that failed.
 absl::Status AgreeOnStatus(Communicator& communicator, const absl::Status& own);
+
+// The result of this process if every process passes a value, otherwise as
+// AgreeOnStatus.
+template <typename T>
+absl::StatusOr<T> AgreeOnResult(Communicator& communicator,
+                                absl::StatusOr<T> own) {
+  const absl::Status all = AgreeOnStatus(communicator, own.status());
+  if (!all.ok()) return all;
+  return own;
+}
+
+// Calls `work`, which returns a StatusOr, on rank 0 alone. The others get a
+// value-initialised result, or fail together with rank 0.
+template <typename Work>
+auto OnRank0(Communicator& communicator, Work&& work)
+    -> std::invoke_result_t<Work> {
+  using Result = std::invoke_result_t<Work>;
+  Result result = typename Result::value_type();
+  if (communicator.is_rank0()) result = work();
+  return AgreeOnResult(communicator, std::move(result));
+}
 
 // Internal, in all processes, if `fingerprint` differs between them.
 absl::Status CheckSameOnAllRanks(Communicator& communicator,
@@ -71,8 +96,8 @@ absl::Status CheckSameOnAllRanks(Communicator& communicator,
 // The sum over the ranks, added in their order.
 double AllReduceSum(Communicator& communicator, double value);
 
-// The value of rank 0, in all processes. `values` has the same size in each,
-// and is overwritten.
+// Returns the value of rank 0 in all processes. `values` has the same size in
+// each, and is overwritten.
 double BroadcastFromRank0(Communicator& communicator, double value);
 std::string BroadcastFromRank0(Communicator& communicator,
                                std::string_view text);

@@ -8,12 +8,6 @@
 #include "model/train/options/model_size.h"
 
 namespace semrank {
-namespace {
-
-// The share of the rate that is left at the end.
-constexpr double kCosineEnd = 0.02;
-
-}  // namespace
 
 ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
                                        std::span<float> weights)
@@ -39,8 +33,8 @@ void ParameterOptimizer::BeginStep(double learning_rate) {
   step_size_ = static_cast<float>(learning_rate);
   if (kind_ != v1::OPTIMIZER_ADAM) return;
   // Bias correction: m and v begin at 0 and are too small by 1 - b^step. It is
-  // the same for all weights of a step, so it goes into two factors. In double,
-  // since 1 - b2^step is near 0.001 at first.
+  // the same for all weights of a step, so it goes into two factors. They are
+  // computed in double, because 1 - b2^step is near 0.001 at first.
   const double step = static_cast<double>(step_);
   step_size_ =
       static_cast<float>(learning_rate / (1 - std::pow(kAdamBeta1, step)));
@@ -49,8 +43,7 @@ void ParameterOptimizer::BeginStep(double learning_rate) {
 }
 
 void ParameterOptimizer::Prefetch(std::size_t first, std::size_t count) const {
-  // 64 bytes.
-  constexpr std::size_t kCacheLineFloats = 16;
+  constexpr std::size_t kCacheLineFloats = 16;  // 64 bytes
   for (std::size_t i = first; i < first + count; i += kCacheLineFloats) {
     __builtin_prefetch(weights_.data() + i, /*rw=*/0, 2);
     if (!first_moments_.empty()) __builtin_prefetch(&first_moments_[i], 1);
@@ -62,7 +55,7 @@ void ParameterOptimizer::Update(std::size_t first,
                                 std::span<const float> gradient) {
   assert(first + gradient.size() <= weights_.size());
   const std::size_t count = gradient.size();
-  // As that of a bias which a layer does not have: nothing to point to.
+  // A layer without biases has an empty gradient, whose vectors are empty too.
   if (count == 0) return;
   if (kind_ == v1::OPTIMIZER_ADAM) {
     UpdateAdam({step_size_, second_scale_}, gradient.data(), count,
@@ -84,13 +77,14 @@ double LearningRate(const OptimizerOptions& options, std::int64_t batch,
     return rate * static_cast<double>(batch + 1) /
            static_cast<double>(warmup + 1);
   }
-  // 1 for the first batch after the warm-up, 1 / (T - W) for the last: never 0.
+  // `left` is 1 for the first batch after the warm-up and 1 / (T - W) for the
+  // last one, so the rate is never 0.
   const double left = static_cast<double>(total_batches - batch) /
                       static_cast<double>(total_batches - warmup);
   if (options.decay == v1::LEARNING_RATE_DECAY_LINEAR) return rate * left;
   if (options.decay != v1::LEARNING_RATE_DECAY_COSINE) return rate;
   const double wave = (1 - std::cos(std::numbers::pi * left)) / 2;
-  return rate * (kCosineEnd + (1 - kCosineEnd) * wave);
+  return rate * (kCosineDecayEnd + (1 - kCosineDecayEnd) * wave);
 }
 
 }  // namespace semrank

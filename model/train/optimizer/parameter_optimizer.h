@@ -67,7 +67,8 @@ class ParameterOptimizer {
 //   b < W            rate (b + 1) / (W + 1)
 //   then, none       rate
 //         linear     rate (T - b) / (T - W)
-//         cosine     rate (0.02 + 0.98 (1 - cos(pi (T - b) / (T - W))) / 2)
+//         cosine     rate (e + (1 - e) (1 - cos(pi (T - b) / (T - W))) / 2),
+//                    e = kCosineDecayEnd
 //
 // so no batch has a rate of 0, and the two parts meet at the full rate.
 double LearningRate(const OptimizerOptions& options, std::int64_t batch,

@@ -1,9 +1,11 @@
 #include "model/train/options/model_size.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
+#include "model/train/options/ssi_options.h"
 
 namespace semrank {
 namespace {
@@ -26,6 +28,19 @@ std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
 }
 
 }  // namespace
+
+int NumPaddings(const TowerOptions& options) {
+  return options.clsm_window / 2 * 2;
+}
+
+std::vector<int> TowerWidths(const TowerOptions& options, int num_features) {
+  // W_c of CLSM has a row for each feature at each place (eq. 1, 2).
+  std::vector<int> widths = {num_features * std::max(1, options.clsm_window)};
+  widths.insert(widths.end(), options.hidden_dims.begin(),
+                options.hidden_dims.end());
+  widths.push_back(options.embedding_dim);
+  return widths;
+}
 
 std::int64_t NumParameters(const std::vector<int>& widths) {
   std::int64_t count = 0;

@@ -1,11 +1,13 @@
 #include "model/train/options/ssi_options.h"
 
+#include <string_view>
+
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
 #include "model/format/model_config.h"
 #include "model/text/ngram_vocabulary.h"
-#include "model/train/options/option_names.h"
 
 namespace semrank {
 namespace {
@@ -18,9 +20,101 @@ absl::Status CheckUse(std::string_view flag, int value, bool has_vectors) {
                    "full_no_identity have none");
 }
 
+absl::Status ResolveVariant(SsiOptions& ssi) {
+  const bool has_vectors = HasSsiVectors(ssi.variant);
+  SEMRANK_RETURN_IF_ERROR(
+      CheckUse("ssi_dense_words", ssi.dense_words, has_vectors));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckUse("ssi_frequent_words", ssi.frequent_words, has_vectors));
+  const bool hashed = ssi.variant == v1::SSI_VARIANT_FULL_NO_IDENTITY;
+  if (ssi.pair_hash_buckets > 0 && !hashed &&
+      ssi.variant != v1::SSI_VARIANT_FULL) {
+    return FlagError("ssi_pair_hash_buckets", ssi.pair_hash_buckets,
+                     "hashes the pairs of --ssi=full and full_no_identity");
+  }
+  if (hashed && ssi.pair_hash_buckets == 0) {
+    return FlagError("ssi_pair_hash_buckets", "0",
+                     "--ssi=full_no_identity is the hash kernel, so it must "
+                     "be above 0");
+  }
+  if ((ssi.frequent_words > 0) != (ssi.correlated_top_k > 0)) {
+    return FlagError("ssi_correlated_top_k", ssi.correlated_top_k,
+                     "belongs together with --ssi_frequent_words; one is 0");
+  }
+  if (ssi.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK &&
+      ssi.frequent_words == 0) {
+    return FlagError("ssi_correlated_pairing", "same_rank",
+                     "pairs correlated words, so --ssi_frequent_words must be "
+                     "above 0");
+  }
+  if (ssi.mix_parts && ssi.frequent_words == 0) {
+    return FlagError("ssi_mix_parts", "true",
+                     "mixes in correlated words, so --ssi_frequent_words must "
+                     "be above 0");
+  }
+  if (ssi.frequent_words > 0 && ssi.dense_words > 0) {
+    return FlagError("ssi_dense_words", ssi.dense_words,
+                     "gives rare words no row of U and V, "
+                     "--ssi_frequent_words those of others; choose one");
+  }
+  if (!MatchesUnknownWords(ssi.variant, ssi.pair_hash_buckets > 0)) {
+    // Unknown words match by I, D or hashed pairs; without these, an index
+    // would have no weight.
+    ssi.unknown_word_buckets = 0;
+  }
+  return absl::OkStatus();
+}
+
+// Blocks make a vector longer than the rank of U and V.
+absl::Status CheckSsiVectors(const TrainOptions& options) {
+  const SsiOptions& ssi = options.ssi;
+  const std::int64_t num_blocks =
+      (ssi.mix_parts ? 1 : 0) +
+      (ssi.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK
+           ? ssi.correlated_top_k
+           : 1);
+  if (options.tower.embedding_dim * num_blocks <= kMaxLayerWidth) {
+    return absl::OkStatus();
+  }
+  return FlagError(
+      "embedding_dim", options.tower.embedding_dim,
+      absl::StrFormat("vectors of --ssi_correlated_pairing and --ssi_mix_parts "
+                      "are %d times as long; at most %d elements",
+                      num_blocks, kMaxLayerWidth));
+}
+
+// SSI leaves no choice of the features and the layers.
+absl::Status ResolveTower(TrainOptions& options) {
+  if (HasLetters(options.features.kind)) {
+    return FlagError("features", NameOf(options.features.kind, kFeatureNames),
+                     "--tower=ssi compares words and bigrams");
+  }
+  if (options.features.lexical_weight != 0) {
+    return FlagError("lexical", options.features.lexical,
+                     "--tower=ssi has words of its own");
+  }
+  if (options.tower.dropout > 0) {
+    return FlagError("dropout", options.tower.dropout,
+                     "drops hidden units, and --tower=ssi has none");
+  }
+  if (options.loss.logq > 0) {
+    return FlagError("logq", options.loss.logq,
+                     "corrects a softmax, and --tower=ssi has none");
+  }
+  options.loss.logq = 0;
+  options.tower.hidden_dims.clear();
+  options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
+  if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;
+  SEMRANK_RETURN_IF_ERROR(CheckSsiVectors(options));
+  // The buckets would come before the bigrams, and have no rows of U and V.
+  if (HasBigrams(options.features.kind)) options.ssi.unknown_word_buckets = 0;
+  options.features.unknown_word_buckets = options.ssi.unknown_word_buckets;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
+void AddSsiFlags(CommandLine& command_line, SsiOptions& options) {
   command_line.Group("SSI", CommandLine::Level::kAdvanced);
   command_line.Add("ssi", &options.variant,
                    "W in the score q'Wd of --tower=ssi: low_rank (U'V + I), "
@@ -73,49 +167,10 @@ void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
                    {.min = 0, .max = 100, .above_min = true});
 }
 
-absl::Status Resolve(SsiOptions& ssi) {
-  const bool has_vectors = HasSsiVectors(ssi.variant);
-  SEMRANK_RETURN_IF_ERROR(
-      CheckUse("ssi_dense_words", ssi.dense_words, has_vectors));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckUse("ssi_frequent_words", ssi.frequent_words, has_vectors));
-  const bool hashed = ssi.variant == v1::SSI_VARIANT_FULL_NO_IDENTITY;
-  if (ssi.pair_hash_buckets > 0 && !hashed &&
-      ssi.variant != v1::SSI_VARIANT_FULL) {
-    return FlagError("ssi_pair_hash_buckets", ssi.pair_hash_buckets,
-                     "hashes the pairs of --ssi=full and full_no_identity");
-  }
-  if (hashed && ssi.pair_hash_buckets == 0) {
-    return FlagError("ssi_pair_hash_buckets", "0",
-                     "--ssi=full_no_identity is the hash kernel, so it must "
-                     "be above 0");
-  }
-  if ((ssi.frequent_words > 0) != (ssi.correlated_top_k > 0)) {
-    return FlagError("ssi_correlated_top_k", ssi.correlated_top_k,
-                     "belongs together with --ssi_frequent_words; one is 0");
-  }
-  if (ssi.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK &&
-      ssi.frequent_words == 0) {
-    return FlagError("ssi_correlated_pairing", "same_rank",
-                     "pairs correlated words, so --ssi_frequent_words must be "
-                     "above 0");
-  }
-  if (ssi.mix_parts && ssi.frequent_words == 0) {
-    return FlagError("ssi_mix_parts", "true",
-                     "mixes in correlated words, so --ssi_frequent_words must "
-                     "be above 0");
-  }
-  if (ssi.frequent_words > 0 && ssi.dense_words > 0) {
-    return FlagError("ssi_dense_words", ssi.dense_words,
-                     "gives rare words no row of U and V, "
-                     "--ssi_frequent_words those of others; choose one");
-  }
-  if (!MatchesUnknownWords(ssi.variant, ssi.pair_hash_buckets > 0)) {
-    // Unknown words match by I, D or hashed pairs; without these, an index
-    // would have no weight.
-    ssi.unknown_word_buckets = 0;
-  }
-  return absl::OkStatus();
+absl::Status ResolveSsi(TrainOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(ResolveVariant(options.ssi));
+  if (options.tower.kind != v1::TOWER_KIND_SSI) return absl::OkStatus();
+  return ResolveTower(options);
 }
 
 v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
@@ -141,6 +196,27 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
     spec.set_mixes_parts(options.mix_parts);
   }
   return spec;
+}
+
+absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
+                                              int num_words) {
+  const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
+  if (spec.pair_hash_buckets() > 0) return spec.pair_hash_buckets();
+  if (spec.variant() == v1::SSI_VARIANT_DIAGONAL) return num_words;
+  if (spec.variant() == v1::SSI_VARIANT_FULL) {
+    if (num_words <= kMaxMatrixWords) {
+      return std::int64_t{num_words} * num_words;
+    }
+    return FlagError(
+        "max_words", options.features.max_words,
+        absl::StrFormat("%d words make a W that is too large to store; "
+                        "--ssi=full takes at most %d words, or any number with "
+                        "--ssi_pair_hash_buckets",
+                        num_words, kMaxMatrixWords));
+  }
+  return NumSsiRows(spec, num_words) * options.tower.embedding_dim *
+             (options.tower.shared ? 1 : 2) +
+         (spec.mixes_parts() ? 1 : 0);
 }
 
 }  // namespace semrank

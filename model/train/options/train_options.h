@@ -1,24 +1,201 @@
-// What a training run does: the flags of semrank-train as values. The values
-// written here are the defaults that --help shows.
+// What a training run does: the flags of semrank-train as values.
+//
+// The values written here are the defaults that --help shows, the recipe of
+// --tower=linear. What another tower or a preset changes is stated once, in
+// recipes.cc. "auto" values are replaced by ResolveOptions, except two that
+// depend on the training data (ChooseGamma, ChooseLogQ).
 #ifndef SEMRANK_MODEL_TRAIN_OPTIONS_TRAIN_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_OPTIONS_TRAIN_OPTIONS_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "model/train/options/checkpoint_options.h"
-#include "model/train/options/data_options.h"
-#include "model/train/options/feature_options.h"
-#include "model/train/options/loss_options.h"
-#include "model/train/options/optimizer_options.h"
-#include "model/train/options/ssi_options.h"
-#include "model/train/options/tower_options.h"
+#include "absl/time/time.h"
+#include "model/cli/flag_spec.h"
+#include "model/text/featurizer.h"
+#include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
-class CommandLine;
+// Where the texts come from and where the model goes.
+struct DataOptions {
+  // Files of pairs, `query<TAB>title[<TAB>clicks[<TAB>impressions]]`.
+  std::vector<std::string> train_files;
+  // Judged titles for hard negatives; may be empty.
+  std::string judged_file;
+  std::string model_dir;
+  // Bytes; 0 = half of this machine's memory. Pairs that take more than three
+  // quarters of it are streamed from their files, and then it bounds all that
+  // the run takes.
+  std::int64_t memory_limit = 0;
+  // Lines that may be skipped over all files.
+  std::int64_t max_bad_lines = 100;
+
+  // Pairs for the validation loss: of these files, or else of this share of
+  // the queries of train_files (-1 = kDefaultValidFraction, but 0 with
+  // valid_queries).
+  std::vector<std::string> valid_pair_files;
+  double valid_fraction = -1;
+  // For the validation NDCG; all three or none.
+  std::string valid_queries;
+  std::string valid_docs;
+  std::string valid_qrels;
+  // A query ranks its judged documents only, not all of valid_docs.
+  bool valid_judged_only = false;
+  // Also scores each half of the validation queries, for two-fold
+  // cross-validation.
+  bool valid_halves = false;
+};
+
+inline constexpr double kDefaultValidFraction = 0.05;
+// More would validate on more pairs than are learned from.
+inline constexpr double kMaxValidFraction = 0.5;
+
+// What the input of the towers is made of (FeatureSpec).
+struct FeatureOptions {
+  v1::FeatureKind kind = v1::FEATURE_KIND_LETTERS_AND_BIGRAMS;
+  int ngram_length = 3;
+  // 0 = the n-grams of the training texts are listed.
+  int hash_buckets = 0;
+  // The most frequent words of the training texts; 0 = all.
+  int max_words = 40000;
+  // The same for bigrams.
+  int max_bigrams = 50'000;
+  // Bigrams of fewer training pairs are dropped.
+  int min_bigram_count = 2;
+  // The lexical part beside the towers' vectors: auto, none or its weight.
+  std::string lexical = "auto";
+  // Its weight; none = the run fits it. ResolveOptions reads it from `lexical`.
+  std::optional<double> lexical_weight = std::nullopt;
+  // ResolveOptions takes it from SsiOptions.
+  int unknown_word_buckets = 0;
+  // The vocabularies of another model; null = chosen from the training texts.
+  std::shared_ptr<const Featurizer> given = nullptr;
+};
+
+// The shape of the networks.
+struct TowerOptions {
+  v1::TowerKind kind = v1::TOWER_KIND_LINEAR;
+  // Queries and titles have one tower, as in DSSM. CLSM reports separate ones
+  // as better; on our collections, which have far fewer pairs, they are worse
+  // (RESULTS.md).
+  bool shared = true;
+  // Sizes of the layers between the input and the vector; linear towers and
+  // SSI have none. The first layer of CLSM is its convolution.
+  std::vector<int> hidden_dims = {300, 300};
+  // A single layer learns more from a longer vector; several do not.
+  int embedding_dim = 256;
+  // Share of hidden units put to 0 while learning, 0 to below 1.
+  double dropout = 0;
+  // Unspecified = tanh for DSSM and CLSM, which have no other; identity for
+  // LINEAR.
+  v1::Activation activation = v1::ACTIVATION_UNSPECIFIED;
+  // Words in a window of CLSM, odd; 0 = kDefaultClsmWindow. Other towers have
+  // no window.
+  int clsm_window = 0;
+  // False = biases stay 0, as in the equations of the CLSM paper.
+  bool biases = true;
+};
+
+inline constexpr int kDefaultClsmWindow = 3;
+
+// The shape of SSI's W, and where it begins. Only --tower=ssi uses them.
+struct SsiOptions {
+  v1::SsiVariant variant = v1::SSI_VARIANT_LOW_RANK;
+  // n of the n-constrained form: U and V know the n most frequent words. 0 =
+  // all words.
+  int dense_words = 0;
+  // H of the hash kernels, for FULL and FULL_NO_IDENTITY. 0 = W is stored
+  // whole.
+  int pair_hash_buckets = 0;
+  // F and k of correlated feature hashing: both or none.
+  int frequent_words = 0;
+  int correlated_top_k = 0;
+  // Decides which of the k words of one side meet which of the other (eq. 6).
+  v1::CorrelatedPairing correlated_pairing = v1::CORRELATED_PAIRING_ALL;
+  // U and V have a part of frequent words and a part of correlated ones, mixed
+  // by a learned factor.
+  bool mix_parts = false;
+  // U and V begin as N(0, 1) times this (MATHEMATICS.md says why it is not the
+  // paper's 1).
+  double init_scale = 0.03;
+  // Words that the vocabulary does not list are hashed to this many indices,
+  // where W has an identity for them. 0 = they are dropped.
+  int unknown_word_buckets = 0;
+};
+
+inline constexpr double kAutoGamma = 0;
+// Training pairs of this many distinct queries take kManyQueriesGamma.
+inline constexpr int kManyQueries = 20'000;
+inline constexpr double kManyQueriesGamma = 15;
+inline constexpr double kFewQueriesGamma = 10;
+inline constexpr double kAutoLogQ = -1;
+inline constexpr double kPopularTitlesLogQ = 0.5;
+inline constexpr int kDefaultNegatives = 4;
+inline constexpr int kMaxNegatives = 1000;
+
+// What is minimised, and against which unclicked titles.
+struct LossOptions {
+  v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
+  // J. In-batch: 0 = all other titles. -1 = all with in-batch sampling,
+  // otherwise kDefaultNegatives.
+  int negatives = -1;
+  // In-batch: most titles beside them that were shown but not clicked.
+  int hard_negatives = 0;
+  // Smoothing factor of eq. 6; kAutoGamma = as ChooseGamma says.
+  double gamma = kAutoGamma;
+  // Margin of the ranking loss (SSI); 1 in the paper.
+  double margin = 0.5;
+  // WEIGHT and REPEAT make a pair count as often as it was clicked.
+  v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
+  // X of the logQ correction of in-batch sampling; 0 = none, kAutoLogQ = as
+  // ChooseLogQ says.
+  double logq = kAutoLogQ;
+  // Share of the queries that get one random edit each time they are trained
+  // on.
+  double query_typos = 0;
+};
+
+// Letters that a word needs to be mistyped: a shorter one would become any
+// other.
+inline constexpr int kMinTypoLetters = 3;
+
+// What moves the weights.
+struct OptimizerOptions {
+  v1::Optimizer kind = v1::OPTIMIZER_ADAM;
+  double learning_rate = 0.001;
+  // Longest gradient of a step, all weights together; 0 = any.
+  double gradient_clip_norm = 0;
+  // Mini-batches over which the rate rises from 0; 0 = none.
+  int warmup_batches = 0;
+  v1::LearningRateDecay decay = v1::LEARNING_RATE_DECAY_COSINE;
+};
+
+// The share of the learning rate that is left at the end of a cosine decay.
+inline constexpr double kCosineDecayEnd = 0.02;
+
+// When a run is saved, and whether it continues from there.
+struct CheckpointOptions {
+  // Time between two; 0 = none by time.
+  absl::Duration every = absl::Minutes(10);
+  // Mini-batches between two; 0 = none by number.
+  std::int64_t batches = 0;
+  // Continue from the checkpoint, if there is one.
+  bool resume = false;
+
+  bool enabled() const {
+    return resume || batches > 0 || every > absl::ZeroDuration();
+  }
+};
+
+// Weights to begin from; empty = random ones.
+struct InitialModelOptions {
+  std::string version_dir;
+  std::string weights_sha256;
+};
 
 // The measure by which the best epoch is chosen.
 enum class EpochMeasure {
@@ -27,11 +204,7 @@ enum class EpochMeasure {
   kLoss,  // mean loss of the validation pairs
 };
 
-// Weights to begin from; empty = random ones.
-struct InitialModelOptions {
-  std::string version_dir;
-  std::string weights_sha256;
-};
+inline constexpr int kMaxBatchSize = 16384;
 
 struct TrainOptions {
   DataOptions data;
@@ -43,9 +216,10 @@ struct TrainOptions {
   CheckpointOptions checkpoint;
   InitialModelOptions initial_model;
   int batch_size = 1024;
-  int epochs = 20;
-  // Epochs without improvement before training stops; 0 = never.
-  int patience = 3;
+  int epochs = 12;
+  // Epochs without improvement before training stops; 0 = never. The last
+  // epochs of a falling learning rate are the best ones.
+  int patience = 0;
   EpochMeasure early_stopping = EpochMeasure::kAuto;
   // Publish also what validation finds worse than the weights before training.
   bool force = false;
@@ -54,20 +228,43 @@ struct TrainOptions {
   int threads = 0;
 };
 
-inline constexpr int kMaxBatchSize = 16384;
+// Whether negatives come from what was shown for the same query.
+inline bool UsesShownTitles(const LossOptions& options) {
+  return options.sampling == v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED ||
+         options.hard_negatives > 0;
+}
 
-// Binds the flags of all groups; ranges are checked as they are read.
-void AddTrainOptions(CommandLine& command_line, TrainOptions& options);
+// Whether negatives are drawn from the titles of the whole training set.
+inline bool DrawsTitles(const LossOptions& options) {
+  return options.sampling != v1::NEGATIVE_SAMPLING_IN_BATCH;
+}
 
-// Replaces -1, kAuto and UNSPECIFIED by what they stand for. Then checks
-// values against each other: FlagError naming the flag, the value and the
-// limit.
-absl::Status ResolveOptions(TrainOptions& options);
-
-// Weights of --tower=ssi that are learned. FlagError when W is too large to be
-// stored whole.
-absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
-                                              int num_words);
+// The words for values that flags and messages share.
+inline constexpr Named<v1::TowerKind> kTowerNames[] = {
+    {"dssm", v1::TOWER_KIND_DSSM},
+    {"linear", v1::TOWER_KIND_LINEAR},
+    {"clsm", v1::TOWER_KIND_CLSM},
+    {"ssi", v1::TOWER_KIND_SSI}};
+inline constexpr Named<v1::SsiVariant> kSsiVariantNames[] = {
+    {"low_rank", v1::SSI_VARIANT_LOW_RANK},
+    {"symmetric", v1::SSI_VARIANT_SYMMETRIC},
+    {"diagonal", v1::SSI_VARIANT_DIAGONAL},
+    {"full", v1::SSI_VARIANT_FULL},
+    {"low_rank_no_identity", v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY},
+    {"full_no_identity", v1::SSI_VARIANT_FULL_NO_IDENTITY}};
+inline constexpr Named<v1::CorrelatedPairing> kCorrelatedPairingNames[] = {
+    {"all", v1::CORRELATED_PAIRING_ALL},
+    {"same_rank", v1::CORRELATED_PAIRING_SAME_RANK}};
+inline constexpr Named<v1::FeatureKind> kFeatureNames[] = {
+    {"letters", v1::FEATURE_KIND_LETTERS},
+    {"words", v1::FEATURE_KIND_WORDS},
+    {"bigrams", v1::FEATURE_KIND_BIGRAMS},
+    {"letters+words", v1::FEATURE_KIND_LETTERS_AND_WORDS},
+    {"letters+bigrams", v1::FEATURE_KIND_LETTERS_AND_BIGRAMS},
+    {"words+bigrams", v1::FEATURE_KIND_WORDS_AND_BIGRAMS},
+    {"letters+words+bigrams", v1::FEATURE_KIND_LETTERS_WORDS_AND_BIGRAMS}};
+inline constexpr Named<v1::Activation> kActivationNames[] = {
+    {"linear", v1::ACTIVATION_IDENTITY}, {"tanh", v1::ACTIVATION_TANH}};
 
 }  // namespace semrank
 

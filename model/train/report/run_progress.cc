@@ -119,6 +119,7 @@ EpochRecord FromJson(const json& value, int epoch) {
   record.train_loss = value.at("train_loss").get<double>();
   record.gradient_norm = OptionalFromJson(value.at("gradient_norm"));
   record.validation = ValidationFromJson(value);
+  record.score = record.validation.Score().value_or(epoch);
   record.best = value.at("best").get<bool>();
   return record;
 }
@@ -127,7 +128,7 @@ RunProgress FromJson(const json& value) {
   RunProgress progress;
   progress.start = absl::FromUnixSeconds(value.at("start").get<std::int64_t>());
   progress.lexical_weight = value.at("lexical_weight").get<double>();
-  // Checkpoints of older versions have none.
+  // Checkpoints of older versions do not have it.
   if (const json before = value.value("before_training", json());
       !before.is_null()) {
     progress.before_training = ValidationFromJson(before);
@@ -135,12 +136,13 @@ RunProgress FromJson(const json& value) {
   for (const json& epoch : value.at("epochs")) {
     progress.epochs.push_back(FromJson(epoch, progress.epoch()));
   }
-  progress.num_batches = value.at("num_batches").get<std::int64_t>();
-  progress.num_pairs = value.at("num_pairs").get<std::int64_t>();
-  progress.loss_sum = value.at("loss_sum").get<double>();
-  progress.weight = value.at("weight").get<double>();
-  progress.gradient_norm_sum = value.at("gradient_norm_sum").get<double>();
-  progress.seconds = value.at("seconds").get<double>();
+  EpochSums& sums = progress.current;
+  sums.num_batches = value.at("num_batches").get<std::int64_t>();
+  sums.num_pairs = value.at("num_pairs").get<std::int64_t>();
+  sums.loss = value.at("loss_sum").get<double>();
+  sums.weight = value.at("weight").get<double>();
+  sums.gradient_norm = value.at("gradient_norm_sum").get<double>();
+  sums.seconds = value.at("seconds").get<double>();
   return progress;
 }
 
@@ -148,12 +150,7 @@ RunProgress FromJson(const json& value) {
 
 void RunProgress::FinishEpoch(const EpochRecord& record) {
   epochs.push_back(record);
-  num_batches = 0;
-  num_pairs = 0;
-  loss_sum = 0;
-  weight = 0;
-  gradient_norm_sum = 0;
-  seconds = 0;
+  current = {};
 }
 
 std::string FormatProgress(const RunProgress& progress) {
@@ -165,16 +162,17 @@ std::string FormatProgress(const RunProgress& progress) {
   if (progress.before_training) {
     before_training = ToJson(*progress.before_training);
   }
+  const EpochSums& sums = progress.current;
   return json{{"start", absl::ToUnixSeconds(progress.start)},
               {"lexical_weight", progress.lexical_weight},
               {"before_training", std::move(before_training)},
               {"epochs", std::move(epochs)},
-              {"num_batches", progress.num_batches},
-              {"num_pairs", progress.num_pairs},
-              {"loss_sum", progress.loss_sum},
-              {"weight", progress.weight},
-              {"gradient_norm_sum", progress.gradient_norm_sum},
-              {"seconds", progress.seconds}}
+              {"num_batches", sums.num_batches},
+              {"num_pairs", sums.num_pairs},
+              {"loss_sum", sums.loss},
+              {"weight", sums.weight},
+              {"gradient_norm_sum", sums.gradient_norm},
+              {"seconds", sums.seconds}}
       .dump();
 }
 
@@ -182,7 +180,8 @@ absl::StatusOr<RunProgress> ParseProgress(std::string_view text) {
   SEMRANK_ASSIGN_OR_RETURN(const json value, ParseStrictJson(text));
   try {
     RunProgress progress = FromJson(value);
-    if (progress.num_batches >= 0 && progress.num_pairs >= 0) return progress;
+    const EpochSums& sums = progress.current;
+    if (sums.num_batches >= 0 && sums.num_pairs >= 0) return progress;
   } catch (const json::exception&) {
   }
   return absl::InvalidArgumentError("is not the progress of a training run");

@@ -15,24 +15,28 @@
 
 namespace semrank {
 
+// The mini-batches of an unfinished epoch so far.
+struct EpochSums {
+  std::int64_t num_batches = 0;
+  std::int64_t num_pairs = 0;
+  double loss = 0;  // each pair's, times its weight
+  double weight = 0;
+  double gradient_norm = 0;
+  double seconds = 0;
+};
+
 struct RunProgress {
   absl::Time start;
-  // Of the model's lexical part; 0 = none, or not fitted yet.
+  // The weight of the model's lexical part; 0 = none, or not fitted yet.
   double lexical_weight = 0;
-  // Of the weights that the run began from; none without validation.
+  // Validation of the weights that the run began from; none without validation.
   std::optional<ValidationResult> before_training = std::nullopt;
   // Finished epochs, in order.
   std::vector<EpochRecord> epochs;
 
-  // The current epoch.
-  std::int64_t num_batches = 0;
-  std::int64_t num_pairs = 0;
-  double loss_sum = 0;  // over these pairs, by weight
-  double weight = 0;
-  double gradient_norm_sum = 0;  // over these batches
-  double seconds = 0;
+  EpochSums current;
 
-  // Counted from 1.
+  // The first epoch is 1.
   int epoch() const { return static_cast<int>(epochs.size()) + 1; }
   // Appends `record` and begins the next epoch.
   void FinishEpoch(const EpochRecord& record);

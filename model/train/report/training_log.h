@@ -38,12 +38,15 @@ struct EpochRecord {
   std::int64_t num_pairs = 0;
   double seconds = 0;        // of training, without validation
   double learning_rate = 0;  // of its last mini-batch
-  // Of this process since it began, 0 where the system does not say.
+  // The most that this process has had; 0 where the system does not say.
   std::int64_t peak_memory_bytes = 0;
   double train_loss = 0;
   // Mean over its mini-batches, before clipping; none without clipping.
   std::optional<double> gradient_norm = {};
   ValidationResult validation;
+  // What early stopping compares, higher is better, the same in all processes
+  // of a run: validation.Score(), or `epoch` without validation.
+  double score = 0;
   bool best = false;  // so far
 
   double pairs_per_second() const {
@@ -55,15 +58,15 @@ struct EpochRecord {
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record);
 // One line of the file, without its end.
 std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
-// Those of "valid_loss" and the ranking metrics that it has.
+// "valid_loss" and the ranking metrics, as far as it has them.
 nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation);
-// The same for a person: "epoch 3: loss 1.20, validation loss 1.31, ...".
+// For people: "epoch 3: loss 1.20, validation loss 1.31, ...".
 std::string FormatEpochText(const EpochRecord& record);
 // ", validation loss 1.31, NDCG@1 0.25, ..."; "" without validation.
 std::string FormatValidationText(const ValidationResult& validation);
 
-// What is wrong when both of the last two epochs ended with a higher training
-// loss than the first: steps that are too long. Otherwise nothing.
+// A warning that steps are too long, when both of the last two epochs ended
+// with a higher training loss than the first. Otherwise nullopt.
 std::optional<std::string> DescribeLossGrowth(
     std::span<const EpochRecord> epochs, double learning_rate);
 
@@ -77,9 +80,8 @@ class TrainingLog {
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
       const std::string& model_dir);
 
-  // A record of the run that began at `run_start`. Writes at once. After an
-  // error the record is written again together with the next one, on a new
-  // line.
+  // Writes a record of the run that began at `run_start` at once. After an
+  // error it is written again together with the next one, on a new line.
   absl::Status Append(const EpochRecord& record, absl::Time run_start);
 
  private:

@@ -13,9 +13,12 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
+#include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
+#include "model/format/model_config.h"
 #include "model/format/safetensors.h"
 #include "model/format/sha256.h"
+#include "model/train/data/memory_budget.h"
 
 namespace semrank {
 namespace {
@@ -28,7 +31,7 @@ constexpr char kChecksum[] = "sha256";
 constexpr std::string_view kState = "state.";
 constexpr std::string_view kBest = "best.";
 
-// Over names, values and texts; `tensors` in the order of their names.
+// A hash of names, values and texts; `tensors` are in the order of their names.
 absl::StatusOr<std::string> Checksum(const std::vector<TensorView>& tensors,
                                      const SafetensorsMetadata& metadata) {
   // One hash for each tensor and one over all: nothing as large as the file is
@@ -106,7 +109,7 @@ std::string Difference(const json& then, const json& now) {
 absl::Status CheckIdentity(const std::string& path, const std::string& then,
                            const std::string& now) {
   if (then == now) return absl::OkStatus();
-  // Only for the message: the texts were compared.
+  // The texts differ; the JSON only serves the message.
   const json was = json::parse(then, nullptr, false);
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s is of another run: %s. Continue with the same flags and files, or "
@@ -141,7 +144,65 @@ void CopyBest(const std::map<std::string, TensorView>& tensors,
   best.Assign(views);
 }
 
+// Empty names are files that are not used.
+absl::Status AddFiles(const std::string& flag,
+                      const std::vector<std::string>& files, json& run) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].empty()) continue;
+    SEMRANK_ASSIGN_OR_RETURN(run[absl::StrFormat("--%s file %d", flag, i + 1)],
+                             FileFingerprint(files[i]));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
+                                        const v1::ModelConfig& config) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string text, FormatModelConfig(config));
+  json run = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  run["--epochs"] = options.epochs;
+  run["--lexical"] = options.features.lexical;
+  run["--valid_fraction"] = options.data.valid_fraction;
+  const DataOptions& data = options.data;
+  const std::pair<const char*, std::vector<std::string>> files_of_flags[] = {
+      {"train", data.train_files},
+      {"valid_pairs", data.valid_pair_files},
+      {"judged", {data.judged_file}},
+      // These choose the best epoch.
+      {"valid_queries", {data.valid_queries}},
+      {"valid_docs", {data.valid_docs}},
+      {"valid_qrels", {data.valid_qrels}}};
+  for (const auto& [flag, files] : files_of_flags) {
+    SEMRANK_RETURN_IF_ERROR(AddFiles(flag, files, run));
+  }
+  run["--valid_candidates"] = options.data.valid_judged_only ? "judged" : "all";
+  if (options.data.valid_halves) run["--valid_halves"] = true;
+  run["--early_stopping"] = static_cast<int>(options.early_stopping);
+  run["--biases"] = options.tower.biases;
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    run["--ssi_init_scale"] = options.ssi.init_scale;
+  }
+  // The limit decides whether pairs are streamed, and then their order.
+  run["--memory_limit"] = MemoryLimit(options.data);
+  // Members are sorted by name, so equal runs are equal texts.
+  return run.dump();
+}
+
+absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
+                          Communicator& communicator) {
+  if (communicator.num_processes() == 1) return absl::OkStatus();
+  // Only rank 0 has these: the others do not validate.
+  options.data.valid_pair_files.clear();
+  options.data.valid_queries.clear();
+  options.data.valid_docs.clear();
+  options.data.valid_qrels.clear();
+  options.data.valid_halves = false;
+  const absl::StatusOr<std::string> run = DescribeRun(options, config);
+  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, run.status()));
+  return CheckSameOnAllRanks(communicator, BytesFingerprint(*run).lo,
+                             "settings or training files");
+}
 
 Checkpoint::Checkpoint(const CheckpointOptions& options,
                        const std::string& model_dir, std::string identity)
@@ -166,7 +227,8 @@ bool Checkpoint::IsDue() {
 absl::Status Checkpoint::Write(const RunProgress& progress,
                                ModelTrainer& trainer,
                                const TensorCopies& best) {
-  // Also after a failure, so that it is not tried again after the next batch.
+  // A write that fails counts too, so that it is not repeated after the next
+  // batch.
   last_written_ = std::chrono::steady_clock::now();
   batches_since_ = 0;
   const std::vector<TensorView> tensors = Tensors(trainer, best);

@@ -3,12 +3,12 @@
 //
 //   File     in the model directory, where readers of models ignore it:
 //            trainer's state ("state.*") and the best epoch's weights
-//            ("best.*") as tensors, the rest as metadata. Written to a
-//            temporary file and renamed: after a crash at any moment it is the
+//            ("best.*") as tensors, the rest as metadata. A temporary file is
+//            written and renamed: after a crash at any moment the file is the
 //            old or the new one.
 //   Damage   a checksum over everything; DataLoss names file and reason.
 //   Owner    the run that holds the directory's lock (run_lock.h).
-//   Threads  one thread.
+//   Threads  one thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_CHECKPOINT_H_
 #define SEMRANK_MODEL_TRAIN_RUN_CHECKPOINT_H_
 
@@ -18,19 +18,33 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/train/options/checkpoint_options.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/options/train_options.h"
 #include "model/train/report/run_progress.h"
 #include "model/train/run/tensor_copies.h"
 #include "model/train/towers/model_trainer.h"
+#include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
 inline constexpr char kCheckpointFile[] = "checkpoint.safetensors";
 
+// The identity of a training run, everything that decides a bit of its weights,
+// as a JSON object: the configuration, the options that it does not hold, and
+// the fingerprint of each file of pairs. `options` are resolved. Fails as
+// FileFingerprint.
+absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
+                                        const v1::ModelConfig& config);
+
+// Internal unless all processes have the same identity, without validation,
+// which only rank 0 does: they would wait for each other in different places.
+absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
+                          Communicator& communicator);
+
 class Checkpoint {
  public:
-  // `identity`: what must be equal for a run to be the same, as a JSON object
-  // of objects or values; messages name the members that differ.
+  // The checkpoint is valid only for the run of the same `identity`, as from
+  // DescribeRun; messages name the members that differ.
   Checkpoint(const CheckpointOptions& options, const std::string& model_dir,
              std::string identity);
 
@@ -40,7 +54,7 @@ class Checkpoint {
   bool IsOwn() const;
   bool enabled() const { return options_.enabled(); }
 
-  // To be called once after each mini-batch.
+  // Call it once after each mini-batch.
   bool IsDue();
   // After an error of the file system the old checkpoint is still there.
   absl::Status Write(const RunProgress& progress, ModelTrainer& trainer,

@@ -1,38 +1,27 @@
 #include "model/train/run/epoch_loop.h"
 
-#include <chrono>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
 #include "model/train/data/memory_budget.h"
-#include "model/train/optimizer/parameter_optimizer.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
-namespace {
-
-// After these every buffer of a step has its size.
-constexpr int kMeasuredSteps = 8;
-
-}  // namespace
 
 absl::StatusOr<bool> EpochLoop::Run() {
-  SEMRANK_RETURN_IF_ERROR(parts_.state.Begin());
+  SEMRANK_RETURN_IF_ERROR(inputs_.state.Begin());
   SEMRANK_RETURN_IF_ERROR(CheckSameWeights("at the start"));
-  while (progress().epoch() <= parts_.options.epochs) {
-    if (parts_.state.ShouldStop()) {
+  while (progress().epoch() <= inputs_.options.epochs) {
+    if (inputs_.state.ShouldStop()) {
       absl::FPrintF(stderr, "no improvement since epoch %d: stopping\n",
-                    parts_.state.best().epoch);
+                    inputs_.state.best().epoch);
       break;
     }
     absl::StatusOr<EpochRecord> record = RunEpoch();
-    // Ctrl-C, seen by all processes in the same step, or during validation.
+    // Ctrl-C ends all processes in the same step, or during validation.
     if (absl::IsCancelled(record.status())) {
       SEMRANK_RETURN_IF_ERROR(HandleInterrupt());
       return false;
@@ -40,18 +29,18 @@ absl::StatusOr<bool> EpochLoop::Run() {
     if (!record.ok()) return record.status();
     FinishEpoch(*std::move(record));
   }
-  if (parts_.state.has_best()) return true;
+  if (inputs_.state.has_best()) return true;
   return absl::OutOfRangeError(absl::StrFormat(
       "validation gave no number after any epoch; --learning_rate=%g is too "
       "high",
-      parts_.options.optimizer.learning_rate));
+      inputs_.options.optimizer.learning_rate));
 }
 
 // OK when there is something to publish.
 absl::Status EpochLoop::HandleInterrupt() {
-  parts_.state.WriteCheckpoint();
-  const std::string advice = parts_.state.ResumeAdvice();
-  if (!parts_.state.has_best()) {
+  inputs_.state.WriteCheckpoint();
+  const std::string advice = inputs_.state.ResumeAdvice();
+  if (!inputs_.state.has_best()) {
     return absl::CancelledError(absl::StrFormat(
         "interrupted before the end of the first epoch%s; nothing is "
         "published%s",
@@ -62,161 +51,96 @@ absl::Status EpochLoop::HandleInterrupt() {
   return absl::OkStatus();
 }
 
-double EpochLoop::LearningRateOf(std::int64_t step) const {
-  return LearningRate(parts_.options.optimizer, step,
-                      parts_.options.epochs * parts_.batches.num_batches());
-}
-
-// What the result must not be worse than (CheckBetterThanBefore). A run that is
+// The result must not be worse than this (CheckBetterThanBefore). A run that is
 // resumed knows it from its checkpoint.
 absl::Status EpochLoop::MeasureBeforeTraining() {
-  if (parts_.state.num_steps() > 0) return absl::OkStatus();
-  absl::StatusOr<ValidationResult> validation = Validate();
-  SEMRANK_RETURN_IF_ERROR(
-      AgreeOnStatus(parts_.communicator, validation.status()));
-  if (!validation->Score()) return absl::OkStatus();
+  if (inputs_.state.num_steps() > 0) return absl::OkStatus();
+  SEMRANK_ASSIGN_OR_RETURN(ValidationResult validation, Validate());
+  if (!validation.Score()) return absl::OkStatus();
   absl::FPrintF(stderr, "before training%s\n",
-                FormatValidationText(*validation));
-  progress().before_training = *std::move(validation);
+                FormatValidationText(validation));
+  progress().before_training = std::move(validation);
   return absl::OkStatus();
 }
 
 absl::StatusOr<EpochRecord> EpochLoop::RunEpoch() {
   SEMRANK_RETURN_IF_ERROR(MeasureBeforeTraining());
-  SEMRANK_RETURN_IF_ERROR(TrainOnAllPairs());
+  SEMRANK_RETURN_IF_ERROR(TakeSteps());
+  const EpochSums& sums = progress().current;
   EpochRecord record;
   record.epoch = progress().epoch();
-  record.num_pairs = progress().num_pairs;
-  record.train_loss = progress().loss_sum / progress().weight;
-  if (parts_.options.optimizer.gradient_clip_norm > 0) {
-    record.gradient_norm = progress().gradient_norm_sum /
-                           static_cast<double>(progress().num_batches);
+  record.num_pairs = sums.num_pairs;
+  record.train_loss = sums.loss / sums.weight;
+  if (inputs_.options.optimizer.gradient_clip_norm > 0) {
+    record.gradient_norm =
+        sums.gradient_norm / static_cast<double>(sums.num_batches);
   }
-  record.seconds = progress().seconds;
-  // That of the epoch's last step; num_steps counts steps that were taken.
-  record.learning_rate = LearningRateOf(parts_.state.num_steps() - 1);
+  record.seconds = sums.seconds;
+  // num_steps() counts the steps that were taken; the last one was before it.
+  record.learning_rate = steps_.LearningRateOf(inputs_.state.num_steps() - 1);
   record.peak_memory_bytes = PeakResidentMemory();
   SEMRANK_RETURN_IF_ERROR(
       CheckSameWeights(absl::StrFormat("after epoch %d", record.epoch)));
-  Communicator& communicator = parts_.communicator;
-  absl::StatusOr<ValidationResult> validation = Validate();
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, validation.status()));
-  record.validation = *std::move(validation);
-  // Rank 0 alone validates; its score makes the others stop in the same epoch.
-  const double score = BroadcastFromRank0(
-      communicator, record.validation.Score().value_or(record.epoch));
-  if (!communicator.is_rank0()) record.validation.loss = -score;
+  SEMRANK_ASSIGN_OR_RETURN(record.validation, Validate());
+  // The score of rank 0 makes all processes stop in the same epoch. Without
+  // validation the last epoch is the best one.
+  record.score = BroadcastFromRank0(
+      inputs_.communicator, record.validation.Score().value_or(record.epoch));
   return record;
 }
 
 absl::StatusOr<ValidationResult> EpochLoop::Validate() {
-  if (!parts_.communicator.is_rank0()) return ValidationResult();
-  return parts_.validator.Validate(
-      parts_.state.trainer(),
-      WithLexicalWeight(parts_.report.config, progress().lexical_weight),
-      parts_.pool);
+  return OnRank0(inputs_.communicator, [this] {
+    return inputs_.validator.Validate(
+        inputs_.state.trainer(),
+        WithLexicalWeight(inputs_.report.config, progress().lexical_weight),
+        inputs_.pool);
+  });
 }
 
 // Different weights mean that the processes do different work from here on.
 absl::Status EpochLoop::CheckSameWeights(std::string_view when) {
-  if (parts_.communicator.num_processes() == 1) return absl::OkStatus();
+  if (inputs_.communicator.num_processes() == 1) return absl::OkStatus();
   return CheckSameOnAllRanks(
-      parts_.communicator, TensorsFingerprint(parts_.state.trainer().Weights()),
+      inputs_.communicator,
+      TensorsFingerprint(inputs_.state.trainer().Weights()),
       absl::StrFormat("weights %s (other flags or builds, or a fault of memory "
                       "or network)",
                       when));
 }
 
-// One epoch, or after a resume what is left of it.
-absl::Status EpochLoop::TrainOnAllPairs() {
-  BatchSource& batches = parts_.batches;
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(
-      parts_.communicator,
-      batches.BeginEpoch(progress().epoch(), progress().num_batches)));
-  ProgressBar bar(
-      absl::StrFormat("epoch %d/%d", progress().epoch(), parts_.options.epochs),
-      batches.num_pairs(), "pairs");
-  for (;;) {
-    const auto start = std::chrono::steady_clock::now();
-    // Waiting for a batch counts as time of the epoch, writing checkpoints does
-    // not.
-    SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, NextBatch());
-    if (batch == nullptr) return absl::OkStatus();
-    SEMRANK_RETURN_IF_ERROR(TakeStep(*batch));
-    SEMRANK_RETURN_IF_ERROR(CheckMemory());
-    progress().seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
+// Trains on one epoch, or after a resume on what is left of it.
+absl::Status EpochLoop::TakeSteps() {
+  // The weights of the first epoch are copied at its end.
+  steps_.set_bytes_to_come(progress().epochs.empty() &&
+                                   inputs_.communicator.is_rank0()
+                               ? TensorBytes(inputs_.state.trainer().Weights())
+                               : 0);
+  const int epoch = progress().epoch();
+  EpochSums& sums = progress().current;
+  ProgressBar bar(absl::StrFormat("epoch %d/%d", epoch, inputs_.options.epochs),
+                  inputs_.batches.num_pairs(), "pairs");
+  return steps_.RunEpoch(epoch, sums, [&] {
     // Between two steps: weights, optimizer and position belong together.
-    parts_.state.WriteCheckpointIfDue();
-    bar.Update(
-        progress().num_pairs,
-        absl::StrFormat("loss %.4f", progress().loss_sum / progress().weight));
-  }
-}
-
-// Ctrl-C, and a read error, end all processes in the same step.
-absl::StatusOr<const MiniBatch*> EpochLoop::NextBatch() {
-  absl::StatusOr<const MiniBatch*> batch = absl::CancelledError("interrupted");
-  if (!Interrupted()) batch = parts_.batches.Next();
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(parts_.communicator, batch.status()));
-  return batch;
-}
-
-// In all processes: each has its own memory.
-absl::Status EpochLoop::CheckMemory() {
-  if (parts_.options.data.memory_limit == 0) return absl::OkStatus();
-  if (measured_steps_ == kMeasuredSteps) return absl::OkStatus();
-  ++measured_steps_;
-  // The first epoch is copied at its end.
-  std::int64_t copy_bytes = 0;
-  if (progress().epochs.empty() && parts_.communicator.is_rank0()) {
-    copy_bytes = TensorBytes(parts_.state.trainer().Weights());
-  }
-  return AgreeOnStatus(parts_.communicator,
-                       CheckResidentMemory(parts_.options, copy_bytes));
-}
-
-absl::Status EpochLoop::TakeStep(const MiniBatch& batch) {
-  const std::int64_t step = parts_.state.num_steps();
-  ModelTrainer& trainer = parts_.state.trainer();
-  SEMRANK_ASSIGN_OR_RETURN(
-      const double loss,
-      trainer.Step(batch, {.learning_rate = LearningRateOf(step),
-                           .number = step,
-                           .concurrent_work = [this] {
-                             parts_.batches.PrepareNext();
-                           }}));
-  RunProgress& progress = parts_.state.progress();
-  if (!std::isfinite(loss)) {
-    return absl::OutOfRangeError(absl::StrFormat(
-        "the loss is no longer a number in batch %d of epoch %d; "
-        "--learning_rate=%g is too high",
-        progress.num_batches + 1, progress.epoch(),
-        parts_.options.optimizer.learning_rate));
-  }
-  // The step's loss is a mean; batches differ by one pair, and in weight.
-  progress.loss_sum += loss * batch.total_weight();
-  progress.gradient_norm_sum += trainer.gradient_norm();
-  progress.weight += batch.total_weight();
-  progress.num_pairs += batch.num_pairs();
-  ++progress.num_batches;
-  return absl::OkStatus();
+    inputs_.state.WriteCheckpointIfDue();
+    bar.Update(sums.num_pairs,
+               absl::StrFormat("loss %.4f", sums.loss / sums.weight));
+  });
 }
 
 void EpochLoop::FinishEpoch(EpochRecord record) {
-  // First, as it decides whether the epoch is the best, which is printed.
-  parts_.state.FinishEpoch(record);
-  if (!parts_.communicator.is_rank0()) return;
+  // The state decides whether the epoch is the best, which is printed.
+  inputs_.state.FinishEpoch(record);
+  if (!inputs_.communicator.is_rank0()) return;
   absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
   const auto growth = DescribeLossGrowth(
-      progress().epochs, parts_.options.optimizer.learning_rate);
+      progress().epochs, inputs_.options.optimizer.learning_rate);
   if (growth && !std::exchange(has_warned_of_loss_, true)) {
     absl::FPrintF(stderr, "%s\n", *growth);
   }
   warnings_.WarnUnlessOk("no line in the log",
-                         parts_.log->Append(record, progress().start));
-  warnings_.WarnUnlessOk("no report", WriteReport(parts_.report, progress()));
+                         inputs_.log->Append(record, progress().start));
+  warnings_.WarnUnlessOk("no report", WriteReport(inputs_.report, progress()));
 }
 
 }  // namespace semrank

@@ -16,6 +16,7 @@
 #include "model/train/report/training_log.h"
 #include "model/train/report/training_report.h"
 #include "model/train/run/run_warnings.h"
+#include "model/train/run/step_loop.h"
 #include "model/train/run/training_state.h"
 #include "model/train/validation/validator.h"
 
@@ -24,7 +25,7 @@ namespace semrank {
 class EpochLoop {
  public:
   // What the loop works with; all outlive it.
-  struct Parts {
+  struct Inputs {
     const TrainOptions& options;  // resolved
     BatchSource& batches;
     const Validator& validator;
@@ -34,7 +35,10 @@ class EpochLoop {
     ThreadPool& pool;
     Communicator& communicator;
   };
-  explicit EpochLoop(const Parts& parts) : parts_(parts) {}
+  explicit EpochLoop(const Inputs& inputs)
+      : inputs_(inputs),
+        steps_(inputs.options, inputs.batches, inputs.state.trainer(),
+               inputs.communicator) {}
 
   // True after the last epoch; false when Ctrl-C ended it before, with at least
   // one finished epoch to publish. Fails as Train.
@@ -42,22 +46,18 @@ class EpochLoop {
 
  private:
   absl::Status HandleInterrupt();
-  // Cancelled when Ctrl-C ended it.
+  // Returns Cancelled when Ctrl-C ended it.
   absl::StatusOr<EpochRecord> RunEpoch();
   absl::Status MeasureBeforeTraining();
-  absl::Status TrainOnAllPairs();
-  absl::StatusOr<const MiniBatch*> NextBatch();
-  absl::Status TakeStep(const MiniBatch& batch);
-  absl::Status CheckMemory();
+  absl::Status TakeSteps();
   absl::StatusOr<ValidationResult> Validate();
   void FinishEpoch(EpochRecord record);
   absl::Status CheckSameWeights(std::string_view when);
-  double LearningRateOf(std::int64_t step) const;
 
-  RunProgress& progress() { return parts_.state.progress(); }
+  RunProgress& progress() { return inputs_.state.progress(); }
 
-  Parts parts_;
-  int measured_steps_ = 0;
+  Inputs inputs_;
+  StepLoop steps_;
   bool has_warned_of_loss_ = false;
   RunWarnings warnings_;
 };

@@ -1,35 +1,29 @@
 // A published model that training begins from (--init_from). It determines the
-// vocabulary, the shape of the towers (or of SSI's W) and the initial weights.
-//
-//   Kinds    every tower. Of SSI idf and correlated words are the model's too:
-//            with others its weights would mean something else.
-//   Errors   as LoadModel; FlagError for flags that contradict the model.
+// vocabulary, the shape of the towers (or of SSI's W) and the initial weights
+// (make_trainer.h). SSI also takes idf and correlated words from it: with
+// others its weights would mean something else.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_INITIAL_MODEL_H_
 #define SEMRANK_MODEL_TRAIN_RUN_INITIAL_MODEL_H_
 
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/cli/command_line.h"
 #include "model/train/options/train_options.h"
-#include "model/train/towers/model_trainer.h"
+#include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
-// `path` is a model directory (its highest version) or one of its versions.
-// Replaces what the model decides in `options`: tower, SSI and features; and
-// all other settings, unless they are those of a preset, by the defaults of its
-// kind. FlagError when the preset is of another kind.
-absl::Status TakeInitialModel(const std::string& path, bool has_preset,
-                              TrainOptions& options);
+// Sets the vocabularies and the initial weights of `options`. `path` is a model
+// directory (its highest version) or one of its versions. Fails as LoadModel.
+absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
+                                                 TrainOptions& options);
 
-// After the flags were read over that: FlagError naming the first flag that
-// wants another shape than the model's. OK without such a model.
-absl::Status CheckInitialModel(const TrainOptions& taken,
-                               const TrainOptions& options);
-
-// The model's weights into a trainer of its shape; optimizers begin anew.
-absl::Status CopyInitialWeights(const InitialModelOptions& options,
-                                ModelTrainer& trainer);
+// Sets the flags that the model of `config` decides. FlagError naming the first
+// flag that was given and wants another shape than the model's.
+absl::Status SetModelFlags(const v1::ModelConfig& config,
+                           CommandLine& command_line);
 
 }  // namespace semrank
 

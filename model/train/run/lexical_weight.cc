@@ -10,36 +10,37 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
 #include "model/data/text_pairs.h"
 #include "model/nn/lexical_part.h"
-#include "model/train/batches/make_batch_source.h"
-#include "model/train/optimizer/parameter_optimizer.h"
-#include "model/train/run/initial_model.h"
-#include "model/train/run/training_state.h"
+#include "model/train/batches/in_memory_batches.h"
+#include "model/train/run/make_trainer.h"
+#include "model/train/run/step_loop.h"
 #include "model/train/validation/lexical_fit.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
 namespace {
 
-// Few queries need a larger share of them, so that w is not left to chance.
-constexpr std::size_t kFewQueries = 1000;
+// Up to this number of queries a larger share of them is held out, so that w is
+// not left to chance.
+constexpr std::size_t kSmallSampleQueries = 1000;
 
-// Of the pairs, by components, and as much again of the queries.
+// The share of the pairs that is held out by components, and once more by
+// queries.
 double HeldOutShare(const TrainingData& data) {
-  return DistinctQueries(data.train_pairs).size() <= kFewQueries ? 0.125 : 0.05;
+  const std::size_t num_queries = DistinctQueries(data.train_pairs).size();
+  return num_queries <= kSmallSampleQueries ? 0.125 : 0.05;
 }
 
-// Takes the pairs to fit on out of `data` while it lives.
+// Removes the pairs to fit on from `data` while it lives.
 class WithoutHeldOut {
  public:
   WithoutHeldOut(double share, std::uint64_t seed, TrainingData& data)
       : data_(data),
         all_(data.train_pairs),
-        // In this order: queries are held out of what the components have left.
+        // The order matters: queries are held out of what the components leave.
         components_(HoldOutComponents(share, seed, data.train_pairs)),
         queries_(HoldOutQueries(share, seed, data.train_pairs)) {}
   ~WithoutHeldOut() { data_.train_pairs = std::move(all_); }
@@ -59,12 +60,12 @@ class WithoutHeldOut {
   std::vector<TextPair> queries_;
 };
 
-// A run may have any number of epochs and be stopped by its patience, which the
-// pass has not.
+// A run may have many epochs because its patience stops it; the pass has no
+// patience.
 constexpr int kMaxEpochs = 6;
 
-// Options of the pass. A shorter one leaves the cosines of the towers, and so
-// w, nearly where the whole run does.
+// Options of the pass. The cosines of the towers, and so w, are after half the
+// epochs nearly what they are after all of them.
 TrainOptions OptionsOfPass(TrainOptions options) {
   options.epochs = std::min((options.epochs + 1) / 2, kMaxEpochs);
   return options;
@@ -72,35 +73,24 @@ TrainOptions OptionsOfPass(TrainOptions options) {
 
 absl::Status TrainOnePass(const TrainOptions& options, BatchSource& batches,
                           ModelTrainer& trainer, Communicator& communicator) {
-  const std::int64_t num_steps = options.epochs * batches.num_batches();
+  StepLoop steps(options, batches, trainer, communicator);
   ProgressBar bar("fitting the lexical weight",
                   options.epochs * batches.num_pairs(), "pairs");
-  std::int64_t step = 0, num_pairs = 0;
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
-    SEMRANK_RETURN_IF_ERROR(
-        AgreeOnStatus(communicator, batches.BeginEpoch(epoch, 0)));
-    for (;; ++step) {
-      absl::StatusOr<const MiniBatch*> batch = absl::CancelledError(
+    EpochSums sums;
+    const std::int64_t before = (epoch - 1) * batches.num_pairs();
+    const absl::Status status = steps.RunEpoch(
+        epoch, sums, [&] { bar.Update(before + sums.num_pairs); });
+    if (absl::IsCancelled(status)) {
+      return absl::CancelledError(
           "interrupted while the lexical weight is fitted");
-      if (!Interrupted()) batch = batches.Next();
-      SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, batch.status()));
-      if (*batch == nullptr) break;
-      num_pairs += (*batch)->num_pairs();
-      SEMRANK_RETURN_IF_ERROR(
-          trainer
-              .Step(**batch,
-                    {.learning_rate =
-                         LearningRate(options.optimizer, step, num_steps),
-                     .number = step,
-                     .concurrent_work = [&batches] { batches.PrepareNext(); }})
-              .status());
-      bar.Update(num_pairs);
     }
+    SEMRANK_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
 
-// The mean over the samples, each a kind of pairs, that are not empty.
+// The mean of the weights that fit each kind of held-out pairs.
 absl::StatusOr<double> Fit(const TrainOptions& options,
                            const TrainingData& data,
                            std::span<const std::span<const TextPair>> held_out,
@@ -126,8 +116,8 @@ absl::StatusOr<double> Fit(const TrainOptions& options,
     ++num_samples;
   }
   // On queries whose titles the pass knows the towers are at their best, and w
-  // comes out near 0; on new titles it is high. Which of them a server will see
-  // is not known (TRAINING.md).
+  // is near 0; on new titles it is high. It is not known which of them a server
+  // will see (TRAINING.md).
   const double weight = num_samples == 0 ? 0 : sum / num_samples;
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
                 weight, num_pairs);
@@ -151,21 +141,16 @@ absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
   // learned the held-out pairs would look better than they are, and w too low.
   const TrainOptions pass = OptionsOfPass(options);
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches,
-                           MakeBatchSource(pass, data));
-  const std::unique_ptr<ModelTrainer> trainer =
-      MakeModelTrainer(pass, data, pool, communicator);
-  if (!options.initial_model.version_dir.empty()) {
-    SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(
-        communicator, CopyInitialWeights(options.initial_model, *trainer)));
-  }
+                           InMemoryBatches::Create(pass, data));
+  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<ModelTrainer> trainer,
+                           MakeTrainer(pass, data, pool, communicator));
   SEMRANK_RETURN_IF_ERROR(TrainOnePass(pass, *batches, *trainer, communicator));
-  // Only rank 0 fits; all processes continue with its weight, or fail with it.
-  absl::StatusOr<double> weight = 0;
-  if (communicator.is_rank0()) {
-    weight = Fit(options, data, rest.held_out(), trainer->Weights());
-  }
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, weight.status()));
-  return BroadcastFromRank0(communicator, *weight);
+  // All processes continue with the weight of rank 0, or fail with it.
+  SEMRANK_ASSIGN_OR_RETURN(const double weight, OnRank0(communicator, [&] {
+                             return Fit(options, data, rest.held_out(),
+                                        trainer->Weights());
+                           }));
+  return BroadcastFromRank0(communicator, weight);
 }
 
 absl::StatusOr<double> FitLexicalWeightOfModel(

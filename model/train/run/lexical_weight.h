@@ -6,14 +6,14 @@
 //              of the pairs (a quarter, if there are 1,000 queries or fewer)
 //              fits w on these; the run then trains on all pairs. Half of them
 //              are whole connected components of the click graph, whose titles
-//              the pass never sees: documents that came after the training are
-//              served too, and their names and rare words are all that the
-//              model knows of them. The other half are all pairs of single
-//              queries. w is the mean of what fits either half.
-//   Streaming  one pass costs too much to be made twice: w is fitted after the
-//              run, on the validation pairs.
+//              the pass never sees: a server also gets documents that are
+//              newer than the training, and the model knows only their names
+//              and rare words. The other half are all pairs of single queries.
+//              w is the mean of what fits either half.
+//   Streaming  a second pass costs too much: w is fitted after the run, on the
+//              validation pairs.
 //   Promise    the seed, the files and the flags decide w to the bit.
-//   Processes  all call; rank 0 fits.
+//   Processes  all of them call; rank 0 fits.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_LEXICAL_WEIGHT_H_
 #define SEMRANK_MODEL_TRAIN_RUN_LEXICAL_WEIGHT_H_
 
@@ -29,13 +29,13 @@
 namespace semrank {
 
 // The pass for data in memory. `data` has texts and lexical_idf, and is
-// unchanged when this returns. Cancelled after Ctrl-C.
+// unchanged when this returns. Fails as StepLoop::RunEpoch.
 absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
                                                   TrainingData& data,
                                                   ThreadPool& pool,
                                                   Communicator& communicator);
 
-// For `weights` that were learned without data.valid_pairs; on rank 0.
+// Fits `weights` that were learned without data.valid_pairs; for rank 0.
 absl::StatusOr<double> FitLexicalWeightOfModel(const TrainOptions& options,
                                                const TrainingData& data,
                                                std::vector<TensorView> weights);

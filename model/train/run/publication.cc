@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -15,6 +17,7 @@
 #include "model/format/model_config.h"
 #include "model/format/safetensors.h"
 #include "model/format/version_directory.h"
+#include "model/train/options/option_flags.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
@@ -61,8 +64,31 @@ std::optional<std::int64_t> FindPublished(const std::string& model_dir,
   return version;
 }
 
-void AddFacts(const EpochRecord& best, int epochs_run,
-              v1::TrainingFacts& facts) {
+// Options that decide a weight. Others may differ in a resumed run, which is
+// published as the run that it continues; paths are nobody's business.
+bool IsKept(std::string_view flag) {
+  static constexpr std::string_view kLeftOut[] = {"train",
+                                                  "judged",
+                                                  "valid_pairs",
+                                                  "valid_queries",
+                                                  "valid_docs",
+                                                  "valid_qrels",
+                                                  "model_dir",
+                                                  "max_bad_lines",
+                                                  "threads",
+                                                  "force",
+                                                  "resume",
+                                                  "checkpoint_every",
+                                                  "checkpoint_batches"};
+  return std::ranges::find(kLeftOut, flag) == std::end(kLeftOut);
+}
+
+void AddFacts(const TrainOptions& options, const EpochRecord& best,
+              int epochs_run, v1::TrainingFacts& facts) {
+  for (const FlagValue& flag : OptionValues(options)) {
+    if (!IsKept(flag.name)) continue;
+    facts.add_options(absl::StrFormat("--%s=%s", flag.name, flag.value));
+  }
   facts.set_num_pairs(best.num_pairs);
   facts.set_epochs_run(epochs_run);
   facts.set_best_epoch(best.epoch);
@@ -121,7 +147,7 @@ absl::Status CheckBetterThanBefore(const TrainOptions& options,
   if (!before) return absl::OkStatus();
   const double then = before->Score().value_or(0);
   const double now = state.best().validation.Score().value_or(then);
-  // Weights that gave no number before are no measure.
+  // The negation also accepts weights whose score was NaN before.
   if (!(now < then)) return absl::OkStatus();
   const bool by_loss = options.early_stopping == EpochMeasure::kLoss;
   const std::string worse = absl::StrFormat(
@@ -146,12 +172,13 @@ absl::Status CheckBetterThanBefore(const TrainOptions& options,
           : "--force would publish it"));
 }
 
-absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,
+absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                                             v1::ModelConfig config,
                                             const TrainingData& data,
                                             TrainingState& state) {
   const int epochs_run = static_cast<int>(state.progress().epochs.size());
-  AddFacts(state.best(), epochs_run, *config.mutable_training());
+  AddFacts(options, state.best(), epochs_run, *config.mutable_training());
+  const std::string& model_dir = options.data.model_dir;
   const ModelBundle bundle = {
       .config = config,
       .featurizer = &data.featurizer,

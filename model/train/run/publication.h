@@ -23,7 +23,7 @@ struct TrainingSummary {
   std::int64_t version = 0;
   EpochRecord best;
   int epochs_run = 0;
-  // Of the weights that the run began from; none without validation.
+  // Validation of the weights that the run began from; none without validation.
   std::optional<ValidationResult> before_training = std::nullopt;
   // The published model beside BM25; none without validation.
   std::optional<RankerComparison> comparison = std::nullopt;
@@ -40,17 +40,18 @@ std::string FormatSummaryJson(const TrainingSummary& summary);
 
 // FailedPrecondition when the best epoch's validation score is lower than that
 // of the weights before training: those of --init_from, or random ones. Then
-// writes a checkpoint, from which --resume --force publishes. With --force that
-// is a warning.
+// writes a checkpoint, from which --resume --force publishes. With --force it
+// only prints a warning.
 absl::Status CheckBetterThanBefore(const TrainOptions& options,
                                    TrainingState& state);
 
 // Writes the best epoch of `state`, learned from `data`, as the next version in
-// `model_dir`; `config` is completed with what is known of the run. A resumed
+// options.data.model_dir; `config` is completed with what is known of the run,
+// its options among it. A resumed
 // run whose result was published before it was killed returns that version.
 // When publishing fails, writes a checkpoint, so that --resume can try it
 // again; the error says so.
-absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,
+absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                                             v1::ModelConfig config,
                                             const TrainingData& data,
                                             TrainingState& state);

@@ -11,19 +11,18 @@
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
 #include "model/data/input_lines.h"
-#include "model/train/batches/gamma.h"
-#include "model/train/batches/logq.h"
-#include "model/train/batches/make_batch_source.h"
+#include "model/train/batches/auto_loss_options.h"
+#include "model/train/batches/in_memory_batches.h"
+#include "model/train/batches/streaming_batches.h"
 #include "model/train/data/load_training_data.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/checkpoint.h"
 #include "model/train/run/epoch_loop.h"
 #include "model/train/run/lexical_weight.h"
-#include "model/train/run/run_identity.h"
+#include "model/train/run/make_trainer.h"
 #include "model/train/run/run_lock.h"
 #include "model/train/run/training_state.h"
-#include "model/train/run/unused_flags.h"
 #include "model/train/validation/ranker_comparison.h"
 #include "model/train/validation/trained_model.h"
 #include "model/train/validation/validator.h"
@@ -31,16 +30,16 @@
 namespace semrank {
 namespace {
 
-// What a process reads before its first step. The lock is declared first, so
-// that it is released last.
+// What a process reads before its first step. The lock is the first member, so
+// it is released last.
 struct RunInputs {
   std::unique_ptr<RunLock> lock;  // rank 0's
   std::optional<TrainingData> data;
   std::shared_ptr<const Collection> valid_queries;  // may be null
 };
 
-// What a run works with beside its data.
-struct RunParts {
+// The objects of a run, beside its data.
+struct RunContext {
   absl::Time start = absl::Now();
   ReportContent report;  // has the configuration
   std::unique_ptr<Validator> validator;
@@ -74,44 +73,51 @@ absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_rank0,
   return inputs;
 }
 
-absl::StatusOr<RunParts> MakeParts(const TrainOptions& options,
-                                   const RunInputs& inputs,
-                                   std::vector<FlagValue> flags,
-                                   Communicator& communicator) {
+absl::StatusOr<std::unique_ptr<BatchSource>> MakeBatches(
+    const TrainOptions& options, const TrainingData& data) {
+  if (data.stream != nullptr) return StreamingBatches::Create(options, data);
+  return InMemoryBatches::Create(options, data);
+}
+
+absl::StatusOr<RunContext> MakeContext(const TrainOptions& options,
+                                       const RunInputs& inputs,
+                                       std::vector<FlagValue> flags,
+                                       Communicator& communicator) {
   const bool is_rank0 = communicator.is_rank0();
   const TrainingData& data = *inputs.data;
   SEMRANK_RETURN_IF_ERROR(CheckFitsThisMachine(
       options, data.featurizer.num_features(), communicator.num_processes()));
-  RunParts parts;
-  parts.report = {.model_dir = options.data.model_dir,
-                  .config = DescribeModel(options, data.featurizer),
-                  .data = data.statistics,
-                  .flags = std::move(flags)};
+  RunContext context;
+  context.report = {.model_dir = options.data.model_dir,
+                    .config = DescribeModel(options, data.featurizer),
+                    .data = data.statistics,
+                    .flags = std::move(flags)};
   SEMRANK_ASSIGN_OR_RETURN(
-      parts.validator, Validator::Create(options, data, inputs.valid_queries));
-  parts.comparer = std::make_unique<RankerComparer>(
+      context.validator,
+      Validator::Create(options, data, inputs.valid_queries));
+  context.comparer = std::make_unique<RankerComparer>(
       options.data, inputs.valid_queries, data.held_out);
-  SEMRANK_ASSIGN_OR_RETURN(parts.batches, MakeBatchSource(options, data));
+  SEMRANK_ASSIGN_OR_RETURN(context.batches, MakeBatches(options, data));
   if (is_rank0) {
-    SEMRANK_ASSIGN_OR_RETURN(parts.log,
+    SEMRANK_ASSIGN_OR_RETURN(context.log,
                              TrainingLog::Open(options.data.model_dir));
   }
   std::string identity;
   if (options.checkpoint.enabled()) {
     SEMRANK_ASSIGN_OR_RETURN(identity,
-                             DescribeRun(options, parts.report.config));
+                             DescribeRun(options, context.report.config));
   }
-  parts.checkpoint = std::make_unique<Checkpoint>(
+  context.checkpoint = std::make_unique<Checkpoint>(
       options.checkpoint, options.data.model_dir, std::move(identity));
-  return parts;
+  return context;
 }
 
 bool FitsLexicalWeight(const TrainOptions& options) {
   return !options.features.lexical_weight.has_value();
 }
 
-// Before the first epoch; 0 if it is fitted after the last one. A resumed run
-// takes the weight of its checkpoint.
+// The weight before the first epoch; 0 if it is fitted after the last one. A
+// resumed run takes the weight of its checkpoint.
 absl::StatusOr<double> FirstLexicalWeight(const TrainOptions& options,
                                           const Checkpoint& checkpoint,
                                           TrainingData& data, ThreadPool& pool,
@@ -127,27 +133,27 @@ absl::StatusOr<double> FirstLexicalWeight(const TrainOptions& options,
 }
 
 // The report says less after an error.
-void MeasureBm25(ThreadPool& pool, RunParts& parts) {
-  auto comparison = parts.comparer->MeasureBm25(pool);
+void MeasureBm25(ThreadPool& pool, RunContext& context) {
+  auto comparison = context.comparer->MeasureBm25(pool);
   RunWarnings().WarnUnlessOk("no BM25 in the report", comparison.status());
-  if (comparison.ok()) parts.report.comparison = *std::move(comparison);
+  if (comparison.ok()) context.report.comparison = *std::move(comparison);
 }
 
 absl::Status AddModel(const TrainingData& data, const TrainingState& state,
-                      ThreadPool& pool, RunParts& parts) {
-  if (!parts.report.comparison) return absl::OkStatus();
-  SEMRANK_ASSIGN_OR_RETURN(auto model, ViewAsModel(state.best_weights().views(),
-                                                   parts.report.config, data));
-  return parts.comparer->AddModel(std::move(model), pool,
-                                  *parts.report.comparison);
+                      ThreadPool& pool, RunContext& context) {
+  if (!context.report.comparison) return absl::OkStatus();
+  SEMRANK_ASSIGN_OR_RETURN(
+      auto model,
+      ViewAsModel(state.best_weights().views(), context.report.config, data));
+  return context.comparer->AddModel(std::move(model), pool,
+                                    *context.report.comparison);
 }
 
-absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
-                                               const TrainingData& data,
-                                               bool finished, ThreadPool& pool,
-                                               RunParts& parts,
-                                               TrainingState& state) {
-  ReportContent& report = parts.report;
+absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
+                                        const TrainingData& data, bool finished,
+                                        ThreadPool& pool, RunContext& context,
+                                        TrainingState& state) {
+  ReportContent& report = context.report;
   if (const absl::Status worth = CheckBetterThanBefore(options, state);
       !worth.ok()) {
     report.state = "not published: " + std::string(worth.message());
@@ -162,18 +168,17 @@ absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
         FitLexicalWeightOfModel(options, data, state.best_weights().views()));
   }
   report.config = WithLexicalWeight(report.config, lexical_weight);
-  SEMRANK_ASSIGN_OR_RETURN(
-      TrainingSummary summary,
-      PublishBest(options.data.model_dir, report.config, data, state));
+  SEMRANK_ASSIGN_OR_RETURN(TrainingSummary summary,
+                           PublishBest(options, report.config, data, state));
   RunWarnings().WarnUnlessOk("no rankings in the report",
-                             AddModel(data, state, pool, parts));
+                             AddModel(data, state, pool, context));
   summary.comparison = report.comparison;
   report.published = true;
   report.state = "published as " + summary.version_dir;
   RunWarnings().WarnUnlessOk("no report",
                              WriteReport(report, state.progress()));
-  // After publishing: a run that is killed in between can still be resumed. A
-  // run that was interrupted keeps it in any case.
+  // The model is published by now: a run that was killed before this line can
+  // still be resumed. A run that was interrupted keeps its checkpoint.
   if (finished) state.RemoveCheckpoint();
   return summary;
 }
@@ -183,53 +188,51 @@ absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
 absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                                       std::vector<FlagValue> flags,
                                       Communicator& communicator) {
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, ResolveOptions(options)));
-  for (const std::string& line : DescribeUnusedFlags(options, flags)) {
-    absl::FPrintF(stderr, "%s\n", line);
-  }
   const bool is_rank0 = communicator.is_rank0();
   if (!is_rank0) ClearOptionsOfRank0(options);
 
   BadLines bad_lines(options.data.max_bad_lines);
-  absl::StatusOr<RunInputs> inputs = ReadInputs(options, is_rank0, bad_lines);
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, inputs.status()));
-  TrainingData& data = *inputs->data;
+  SEMRANK_ASSIGN_OR_RETURN(
+      RunInputs inputs,
+      AgreeOnResult(communicator, ReadInputs(options, is_rank0, bad_lines)));
+  TrainingData& data = *inputs.data;
   options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);
-  // Before the first step: processes with other data or flags would have
-  // batches of other sizes, and wait for each other for ever.
+  // Processes with other data or flags would have batches of other sizes, and
+  // wait for each other forever.
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(
       options, DescribeModel(options, data.featurizer), communicator));
-  absl::StatusOr<RunParts> parts =
-      MakeParts(options, *inputs, std::move(flags), communicator);
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, parts.status()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      RunContext context,
+      AgreeOnResult(communicator, MakeContext(options, inputs, std::move(flags),
+                                              communicator)));
 
   ThreadPool pool(options.threads > 0 ? options.threads
                                       : NumUsableProcessors());
-  if (is_rank0) MeasureBm25(pool, *parts);
-  // The pass trains a model too; it is freed before that of the run is made.
+  if (is_rank0) MeasureBm25(pool, context);
+  // The pass trains a model too, which is freed before that of the run is made.
   SEMRANK_ASSIGN_OR_RETURN(const double lexical_weight,
-                           FirstLexicalWeight(options, *parts->checkpoint, data,
-                                              pool, communicator));
-  TrainingState state(options, data, parts->batches->num_batches(),
-                      *parts->checkpoint, pool, communicator);
-  state.progress().start = parts->start;
+                           FirstLexicalWeight(options, *context.checkpoint,
+                                              data, pool, communicator));
+  SEMRANK_ASSIGN_OR_RETURN(std::unique_ptr<ModelTrainer> trainer,
+                           MakeTrainer(options, data, pool, communicator));
+  TrainingState state(options, std::move(trainer),
+                      context.batches->num_batches(), *context.checkpoint,
+                      communicator);
+  state.progress().start = context.start;
   state.progress().lexical_weight = lexical_weight;
   EpochLoop loop({.options = options,
-                  .batches = *parts->batches,
-                  .validator = *parts->validator,
-                  .log = parts->log.get(),
-                  .report = parts->report,
+                  .batches = *context.batches,
+                  .validator = *context.validator,
+                  .log = context.log.get(),
+                  .report = context.report,
                   .state = state,
                   .pool = pool,
                   .communicator = communicator});
   SEMRANK_ASSIGN_OR_RETURN(const bool finished, loop.Run());
-  absl::StatusOr<TrainingSummary> summary = TrainingSummary();
-  if (is_rank0) {
-    summary = PublishOnRank0(options, data, finished, pool, *parts, state);
-  }
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, summary.status()));
-  return summary;
+  return OnRank0(communicator, [&] {
+    return Publish(options, data, finished, pool, context, state);
+  });
 }
 
 }  // namespace semrank

@@ -8,14 +8,15 @@
 //            epochs is published.
 //   Output   progress on standard error; training.jsonl and report.html in
 //            model_dir.
-//   Errors   InvalidArgument: the options (FlagError) or the content of the
-//            files. FailedPrecondition: another run writes to model_dir, or its
+//   Errors   InvalidArgument: the content of the files.
+//            FailedPrecondition: another run writes to model_dir, or its
 //            checkpoint is of another run, or validation finds the result
 //            worse than the weights before training (--force).
 //            ResourceExhausted: the model does not fit in memory, or not in
-//            memory_limit. OutOfRange: the weights grew beyond single
-//            precision. Cancelled: Ctrl-C before the end of the first epoch.
-//            Otherwise those of the file system.
+//            memory_limit.
+//            OutOfRange: the weights grew beyond single precision.
+//            Ctrl-C before the end of the first epoch gives Cancelled.
+//            Other errors are those of the file system.
 //   Threads  one thread calls; it makes the pool that does the work.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_TRAIN_H_
 #define SEMRANK_MODEL_TRAIN_RUN_TRAIN_H_
@@ -30,9 +31,9 @@
 
 namespace semrank {
 
-// `flags` are those that were set: for the report, and to warn of those without
-// effect. In a distributed run each process calls it with the same options; all
-// fail together, and rank 0 returns the summary.
+// `options` are resolved; `flags` are those that were given, for the report. In
+// a distributed run each process calls it with the same options; all fail
+// together, and rank 0 returns the summary.
 absl::StatusOr<TrainingSummary> Train(
     TrainOptions options, std::vector<FlagValue> flags = {},
     Communicator& communicator = SingleProcess());

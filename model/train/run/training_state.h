@@ -8,71 +8,34 @@
 #ifndef SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
 #define SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
-#include "model/base/thread_pool.h"
-#include "model/train/data/training_data.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
 #include "model/train/report/run_progress.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/checkpoint.h"
+#include "model/train/run/early_stopping.h"
 #include "model/train/run/run_warnings.h"
 #include "model/train/run/tensor_copies.h"
 #include "model/train/towers/model_trainer.h"
 
 namespace semrank {
 
-// Remembers the best epoch, and decides when to stop waiting for a better one.
-class EarlyStopping {
- public:
-  // `patience`: epochs without improvement before the end; 0 = never stops.
-  explicit EarlyStopping(int patience) : patience_(patience) {}
-
-  // The score of the next epoch; higher is better. True if it is the best so
-  // far; of equal scores the first is. NaN, of weights that diverged, never is.
-  bool Add(double score) {
-    ++num_epochs_;
-    if (std::isnan(score)) return false;
-    if (best_epoch_ > 0 && score <= best_score_) return false;
-    best_epoch_ = num_epochs_;
-    best_score_ = score;
-    return true;
-  }
-
-  // Counted from 1; 0 before the first.
-  int best_epoch() const { return best_epoch_; }
-  bool ShouldStop() const {
-    return patience_ > 0 && num_epochs_ - best_epoch_ >= patience_;
-  }
-
- private:
-  int patience_;
-  int num_epochs_ = 0;
-  int best_epoch_ = 0;
-  double best_score_ = 0;
-};
-
-// The trainer of options.tower.kind, at its random initial weights. The
-// arguments outlive it.
-std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
-                                               const TrainingData& data,
-                                               ThreadPool& pool,
-                                               Communicator& communicator);
-
 class TrainingState {
  public:
-  // At random weights. `options` are resolved; all arguments outlive the state.
-  TrainingState(const TrainOptions& options, const TrainingData& data,
+  // `trainer` is at its initial weights. `options` are resolved; they and what
+  // is passed by reference outlive the state.
+  TrainingState(const TrainOptions& options,
+                std::unique_ptr<ModelTrainer> trainer,
                 std::int64_t batches_per_epoch, Checkpoint& checkpoint,
-                ThreadPool& pool, Communicator& communicator);
+                Communicator& communicator);
 
-  // Takes the weights of --init_from, then, with --resume, the checkpoint if
-  // there is one. Fails as CopyInitialWeights and Checkpoint::Restore.
+  // With --resume, continues from the checkpoint if there is one. Fails as
+  // Checkpoint::Restore.
   absl::Status Begin();
   bool resumed() const { return resumed_; }
 

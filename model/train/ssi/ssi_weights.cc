@@ -13,7 +13,7 @@
 namespace semrank {
 namespace {
 
-// Marsaglia's polar method, two numbers at a time.
+// Marsaglia's polar method gives two numbers at a time.
 HugePageVector<float> NormalValues(std::size_t count, double deviation,
                                    Random random) {
   HugePageVector<float> values;
@@ -119,8 +119,8 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
   SsiWeights weights;
   weights.num_words = data.featurizer.num_features();
   weights.spec = DescribeSsi(options.ssi, weights.num_words);
-  // CopyInitialWeights overwrites these statistics with those of --init_from:
-  // nothing needs to be counted.
+  // MakeTrainer overwrites these statistics with those of --init_from: nothing
+  // needs to be counted.
   const bool given = !options.initial_model.version_dir.empty();
   weights.idf = given ? std::vector<float>(weights.num_words)
                       : InverseDocumentFrequencies(data.bags, data.titles,
@@ -147,7 +147,7 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
                                      weights.spec.num_frequent_words()),
                                  .top_k = top_k,
                                  .of_all_words = PairsSameRank(weights.spec)});
-    // What shares an index says nothing of the words.
+    // Words share an index by chance, so it says nothing of them.
     if (!given) {
       std::fill_n(weights.correlated.rbegin(),
                   static_cast<std::size_t>(num_unknown) * top_k, -1.0f);
@@ -155,7 +155,8 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
   }
   // a = 1 / (1 + exp(-0)): both parts of the score begin with the same weight.
   if (weights.spec.mixes_parts()) weights.mixing = {0};
-  // Streams of their own: U begins the same whether there is a V or not.
+  // U and V have random streams of their own: U begins the same with or without
+  // a V.
   weights.query = InitialTable(options, num_rows, RandomPurpose::kQueryWeights);
   if (options.tower.shared) return weights;
   weights.document =

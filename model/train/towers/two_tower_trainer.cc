@@ -4,6 +4,7 @@
 
 #include "model/base/status_macros.h"
 #include "model/train/optimizer/gradient_set.h"
+#include "model/train/options/model_size.h"
 
 namespace semrank {
 namespace {
@@ -36,13 +37,13 @@ Stage AddBackwardStage(const TowerSide& side, const Stages& gradients,
   });
 }
 
-// For all texts of the tower, after the stages that produce their vectors and
-// their deltas.
+// Adds the update of a tower after the stages that produce the vectors and the
+// deltas of all its texts.
 void AddUpdateStages(TowerTrainer& tower, const Stages& vectors,
                      const Stages& deltas, double learning_rate,
                      TaskGraph& graph) {
-  // Reads what the forward pass filled and no delta, so it can run while others
-  // wait for the loss.
+  // The transpose reads what the forward pass filled and no delta, so it can
+  // run while others wait for the loss.
   const Stage transposed = graph.Add(
       vectors, [&tower](TaskList& tasks) { tower.AddTransposeTasks(tasks); });
   const Stage packed =
@@ -53,8 +54,8 @@ void AddUpdateStages(TowerTrainer& tower, const Stages& vectors,
   });
 }
 
-// Returns the stages that produce the vectors. Titles first: the scores of a
-// pair need the titles of all pairs.
+// Returns the stages that produce the vectors. Titles come first: the scores of
+// a pair need the titles of all pairs.
 SideStages AddForwardStages(const TowerSides& sides, bool learn,
                             TaskGraph& graph) {
   const Stage titles_prepared = AddPrepareStage(sides.titles.tower, graph);
@@ -68,7 +69,7 @@ SideStages AddForwardStages(const TowerSides& sides, bool learn,
   return {.queries = {queries}, .titles = {titles}};
 }
 
-// From vectors and their gradients, which these stages produce, to the weights.
+// Adds the stages from the vectors and their gradients to the weights.
 void AddLearningStages(const TowerSides& sides, const SideStages& vectors,
                        const SideStages& gradients, double learning_rate,
                        TaskGraph& graph) {
@@ -76,8 +77,8 @@ void AddLearningStages(const TowerSides& sides, const SideStages& vectors,
       AddBackwardStage(sides.queries, gradients.queries, graph);
   const Stage titles = AddBackwardStage(sides.titles, gradients.titles, graph);
   if (sides.shared()) {
-    // One update, after the deltas of both sides: its gradient is their sum,
-    // and both backward passes need the weights as they were.
+    // There is one update, after the deltas of both sides: its gradient is
+    // their sum, and both backward passes read the weights before it.
     AddUpdateStages(sides.queries.tower, Join(vectors.queries, vectors.titles),
                     {queries, titles}, learning_rate, graph);
   } else {
@@ -88,7 +89,7 @@ void AddLearningStages(const TowerSides& sides, const SideStages& vectors,
   }
 }
 
-// First, as it is the longest task.
+// It is the longest task, so it comes first.
 void AddConcurrentTasks(const StepContext& step, TaskGraph& graph) {
   if (!step.concurrent_work) return;
   graph.Add({}, [&step](TaskList& tasks) {
@@ -198,7 +199,8 @@ LossGradients TwoTowerTrainer::VectorGradients() {
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
-  // The whole batch, and no collective call: only rank 0 validates.
+  // Only rank 0 validates, so it embeds the whole batch, without collective
+  // calls.
   SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
   TaskGraph graph;
   const SideStages vectors = AddForwardStages(Sides(), /*learn=*/false, graph);
@@ -227,8 +229,8 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
         loss_.AddStages(Vectors(batch), VectorGradients(), vectors, graph);
   } else {
     // The negatives of a pair are in all processes, so the step has two halves,
-    // with the exchange of vectors between them. In the second half all vectors
-    // are there: its stages need not wait for any.
+    // with the exchange of vectors between them. The stages of the second half
+    // wait for no vectors.
     pool_.Run(std::exchange(graph, {}));
     ComputeLossOfAll(batch);
     vectors = {};
@@ -241,8 +243,8 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
   return loss_.MeanLoss();
 }
 
-// Of the whole batch, which has to be gathered first; fills the gradients of
-// the vectors that the towers have.
+// Gathers the vectors of the whole batch, computes its loss, and fills the
+// gradients of the vectors that the towers have.
 void TwoTowerTrainer::ComputeLossOfAll(const MiniBatch& batch) {
   const LossInput all = vectors_.Gather(Vectors(batch), communicator_);
   loss_.Compute(all, vectors_.gradients(), pool_);
@@ -253,9 +255,9 @@ absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
   GradientSet gradients;
   query_->AppendGradients(gradients);
   if (!shared()) document_->AppendGradients(gradients);
-  // Summed first, because the clipped length is that of the whole batch's
-  // gradient, and equal in all processes; then every process makes the same
-  // update.
+  // Gradients are summed first: clipping needs the length of the whole batch's
+  // gradient, which is equal in all processes. Then every process makes the
+  // same update.
   if (!alone()) {
     SEMRANK_RETURN_IF_ERROR(gradients_.Reduce(gradients, communicator_, pool_));
   }

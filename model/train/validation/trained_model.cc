@@ -9,6 +9,7 @@
 #include "model/format/model_tensors.h"
 #include "model/nn/lexical_part.h"
 #include "model/train/data/training_features.h"
+#include "model/train/options/ssi_options.h"
 
 namespace semrank {
 namespace {
@@ -20,7 +21,7 @@ std::string NameOfFolder(const std::string& model_dir) {
   return path.filename().string();
 }
 
-// What is otherwise than in models of towers.
+// Sets what differs from models of towers.
 void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
                       v1::ModelConfig& config) {
   *config.mutable_ssi() = DescribeSsi(options.ssi, featurizer.num_features());
@@ -70,7 +71,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     DescribeSsiModel(options, featurizer, config);
   }
-  // Last: the lowest version that has all of these fields.
+  // The lowest version that has all of these fields, so it comes last.
   config.set_format_version(FormatVersionOf(config));
   return config;
 }
@@ -106,7 +107,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
   for (TensorView& tensor : AllTensors(std::move(weights), config, data)) {
     tensors.emplace(tensor.name, std::move(tensor));
   }
-  // Without storage: the model reads the trainer's weights where they are.
+  // The model has no storage: it reads the trainer's weights where they are.
   return MakeModel(ModelVersion(), config, data.featurizer, tensors,
                    /*storage=*/nullptr);
 }

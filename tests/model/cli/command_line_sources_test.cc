@@ -176,13 +176,17 @@ TEST_F(CommandLineTest, SecretsAreHiddenInValuesAndErrors) {
   EXPECT_EQ(Value("store").value, "redis:***");
 }
 
-TEST_F(CommandLineTest, ApplySetsGivenFlagsOverOtherDefaults) {
+TEST_F(CommandLineTest, SetDefaultLeavesGivenFlagsAlone) {
   ASSERT_THAT(Parse({"--gamma=5"}), IsOk());
-  options_ = TrainerOptions();
-  options_.batch_size = 1;
-  ASSERT_THAT(command_line_.Apply(), IsOk());
+  ASSERT_THAT(command_line_.SetDefault("gamma", "7", "recipe"), IsOk());
+  ASSERT_THAT(command_line_.SetDefault("batch_size", "8", "recipe"), IsOk());
   EXPECT_EQ(options_.gamma, 5);
-  EXPECT_EQ(options_.batch_size, 1);
+  EXPECT_EQ(Value("gamma").source, "command line");
+  EXPECT_EQ(options_.batch_size, 8);
+  EXPECT_EQ(Value("batch_size").source, "recipe");
+  EXPECT_FALSE(command_line_.IsSet("batch_size"));
+  EXPECT_THAT(command_line_.SetDefault("batch_size", "x", "recipe"),
+              StatusIs(kWrong, testing::HasSubstr("--batch_size=x of recipe")));
 }
 
 }  // namespace

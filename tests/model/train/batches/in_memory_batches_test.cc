@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "model/data/text_pairs.h"
-#include "model/train/batches/gamma.h"
-#include "model/train/batches/logq.h"
+#include "model/train/batches/auto_loss_options.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -62,7 +62,7 @@ class InMemoryBatchesTest : public ::testing::Test {
     }
   }
 
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
   std::vector<TextPair> pairs_;
 };
 
@@ -131,7 +131,7 @@ TEST_F(InMemoryBatchesTest, CorrectsByDefaultWhereTitlesArePopular) {
   for (int i = 0; i < 20; ++i) pairs_[i].title = 100;
   EXPECT_NEAR(MeanPairsOfTheSameTitle(options_, pairs_), 2.0 / 3 * 19 * 7 / 29,
               1e-12);
-  EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), kDefaultLogQ);
+  EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), kPopularTitlesLogQ);
   options_.loss.logq = 0;
   EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), 0);
 }
@@ -140,8 +140,8 @@ TEST_F(InMemoryBatchesTest, GammaIsLowerByDefaultWhereQueriesAreFew) {
   options_.loss.gamma = kAutoGamma;
   EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), kFewQueriesGamma);
   pairs_.clear();
-  for (TextId i = 0; i < kFewQueries; ++i) pairs_.push_back({i, 0});
-  EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), kDefaultGamma);
+  for (TextId i = 0; i < kManyQueries; ++i) pairs_.push_back({i, 0});
+  EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), kManyQueriesGamma);
   // More pairs of the same queries make no difference.
   for (TextPair& pair : pairs_) pair.query /= 2;
   EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), kFewQueriesGamma);

@@ -67,7 +67,7 @@ TEST_F(NegativeSamplerTest, UniformDrawsJTitlesNeverTheClicked) {
 }
 
 TEST_F(NegativeSamplerTest, UniformLeavesOutWhatElseWasClickedForTheQuery) {
-  // Of query 100: titles 0 and 3.
+  // Titles 0 and 3 were clicked for query 100.
   const ClickedTitles clicked(pairs_);
   clicked_ = &clicked;
   std::set<TextId> of_100, of_104;
@@ -117,7 +117,7 @@ TEST_F(NegativeSamplerTest, UniformWorksWithTwoTitles) {
 }
 
 TEST_F(NegativeSamplerTest, RotationsLeaveOutWhatWasClickedForTheQuery) {
-  // Of query 100: titles 0 and 3 in the batch, 2 in another one.
+  // Query 100 clicked titles 0 and 3 in the batch, and 2 in another one.
   std::vector<TextPair> log = pairs_;
   log.push_back({100, 2});
   const ClickedTitles clicked(log);

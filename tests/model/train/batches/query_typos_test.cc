@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/model/train/recipe_options.h"
+
 namespace semrank {
 namespace {
 
@@ -68,7 +70,7 @@ TEST(MistypeTest, EditsCodePointsOfOtherScripts) {
 }
 
 TEST(QueryTyposTest, MistypesAShareOfTheQueries) {
-  TrainOptions options;
+  TrainOptions options = PlainOptions();
   const auto count = [&options](double share, int epoch) {
     options.loss.query_typos = share;
     QueryTypos typos(options, epoch, /*batch=*/3);

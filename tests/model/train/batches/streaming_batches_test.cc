@@ -1,3 +1,4 @@
+
 #include "model/train/batches/streaming_batches.h"
 
 #include <gmock/gmock.h>
@@ -8,8 +9,8 @@
 #include <map>
 
 #include "model/data/text_pairs.h"
-#include "model/train/batches/make_batch_source.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/options/resolve_options.h"
 #include "tests/model/train/data/streamed_log_fixture.h"
 
 namespace semrank {
@@ -44,7 +45,7 @@ class StreamingBatchesTest : public StreamedLogTest {
     const auto data = Load();
     EXPECT_THAT(data, IsOk());
     EXPECT_NE(data->stream, nullptr);
-    const auto source = MakeBatchSource(options_, *data);
+    const auto source = StreamingBatches::Create(options_, *data);
     EXPECT_THAT(source, IsOk());
     EXPECT_THAT((*source)->BeginEpoch(epoch, first_batch), IsOk());
     std::vector<Batch> batches;
@@ -137,7 +138,8 @@ TEST_F(StreamingBatchesTest, MasksTheClickedTitlesOfTheBatch) {
   options_.batch_size = 512;
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
   ASSERT_NE(data.stream, nullptr);
-  ASSERT_OK_AND_ASSIGN(const auto source, MakeBatchSource(options_, data));
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       StreamingBatches::Create(options_, data));
   ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
   ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
   std::size_t most = 0;
@@ -169,7 +171,8 @@ TEST_F(StreamingBatchesTest, EqualTextsOfABatchHaveEqualNumbers) {
     BadLines bad_lines(100);
     return LoadStreamedData(options_, bad_lines);
   }());
-  ASSERT_OK_AND_ASSIGN(const auto source, MakeBatchSource(options_, data));
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       StreamingBatches::Create(options_, data));
   ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
   ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
   std::vector<TextId> queries = batch->queries;
@@ -231,7 +234,8 @@ TEST_F(StreamingBatchesTest, ClicksOfHeldOutQueriesDoNotChangeTheOrder) {
 
 TEST_F(StreamingBatchesTest, FewerPairsThanCountedAreFoundOut) {
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
-  ASSERT_OK_AND_ASSIGN(const auto source, MakeBatchSource(options_, data));
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       StreamingBatches::Create(options_, data));
   std::ofstream(options_.data.train_files[0]) << "q\tt\n";
   ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
   EXPECT_THAT(source->Next(), StatusIs(absl::StatusCode::kDataLoss));

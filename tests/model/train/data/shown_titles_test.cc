@@ -33,8 +33,8 @@ TEST(ShownTitlesTest, LinesOfOnePairAreAddedUp) {
   EXPECT_THAT(shown.Below(1, 11), ElementsAre(10));
 }
 
-// The rate of the log is 62 / 1130. Smoothed: 10 has 0.0495, 11 has 0.0689, 12
-// has 0.0274 and 13, with one click of ten impressions, 0.0774.
+// The rate of the log is 62 / 1130. The smoothed rate of 10 is 0.0495, of 11
+// 0.0689, of 12 0.0274, and of 13, with one click of ten impressions, 0.0774.
 TEST(ShownTitlesTest, ImpressionsTurnClicksIntoSmoothedRates) {
   const ShownTitles shown(
       {{1, 10, 49, 1000}, {1, 11, 12, 110}, {1, 12, 0, 10}, {1, 13, 1, 10}}, {},
@@ -56,7 +56,7 @@ TEST(ShownTitlesTest, JudgedQueriesGoByGradeAlone) {
       {{1, 13, 0}, {1, 14, 1}, {1, 15, 2}, {1, 14, 0}}, kNumTexts);
   EXPECT_THAT(shown.Below(1, 15), ElementsAre(13, 14));
   EXPECT_THAT(shown.Below(1, 14), ElementsAre(13));
-  // Clicked but not judged: as grade 1.
+  // A clicked title that was not judged has grade 1.
   EXPECT_THAT(shown.Below(1, 10), ElementsAre(13));
   EXPECT_THAT(shown.Of(1), ElementsAre(13, 14, 15));
   EXPECT_THAT(shown.Below(2, 10), ElementsAre(12));

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "model/train/data/load_training_data.h"
+#include "model/train/options/resolve_options.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -48,7 +50,7 @@ class StreamedLogTest : public ::testing::Test {
   }
 
   TempDir dir_;
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
   bool resolved_ = false;
 };
 

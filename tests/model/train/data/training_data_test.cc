@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "model/train/data/load_training_data.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -31,7 +32,7 @@ class LoadTrainingDataTest : public ::testing::Test {
 
   TempDir dir_;
   BadLines bad_lines_{10};
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
 };
 
 TEST_F(LoadTrainingDataTest, EqualTextsAfterNormalisingAreOne) {

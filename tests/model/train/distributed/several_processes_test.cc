@@ -10,6 +10,7 @@
 #include "model/train/distributed/gradient_exchange.h"
 #include "model/train/towers/two_tower_trainer.h"
 #include "tests/model/train/distributed/thread_communicator.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -183,7 +184,7 @@ class StepsTest : public ::testing::TestWithParam<StepsCase> {
   std::vector<TextId> ids_, titles_;
   std::optional<TextBags> bags_;
   std::vector<TextPair> pairs_;
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
 };
 
 TEST_P(StepsTest, GiveTheWeightsOfOneProcessAndTheSameBitsToAll) {

@@ -1,5 +1,3 @@
-#include "model/train/options/train_options.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +6,10 @@
 
 #include "model/cli/command_line.h"
 #include "model/train/options/model_size.h"
-#include "model/train/options/presets.h"
+#include "model/train/options/option_flags.h"
+#include "model/train/options/resolve_options.h"
+#include "model/train/options/ssi_options.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -19,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TrainOptions Valid() {
-  TrainOptions options;
+  TrainOptions options = PlainOptions();
   options.data.train_files = {"train.tsv"};
   options.data.model_dir = "model";
   return options;
@@ -110,13 +111,13 @@ TEST(TrainOptionsTest, LinearHasOneLayer) {
 }
 
 TEST(TrainOptionsTest, WidthsChain) {
-  EXPECT_THAT(TowerWidths(TowerOptions(), 30621),
+  EXPECT_THAT(TowerWidths(PlainOptions().tower, 30621),
               ElementsAre(30621, 300, 300, 128));
 }
 
 // DSSM 3.3 and 3.4; gamma and the learning rate are not in the paper.
 TEST(TrainOptionsTest, PresetIsThePapersSetting) {
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, PresetOptions("dssm2013"));
+  const TrainOptions options = PresetOptions("dssm2013");
   EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_DSSM);
   EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_LETTERS);
   EXPECT_EQ(options.features.ngram_length, 3);
@@ -134,7 +135,7 @@ TEST(TrainOptionsTest, PresetIsThePapersSetting) {
 }
 
 TEST(TrainOptionsTest, Clsm2014IsThePapersBestRow) {
-  ASSERT_OK_AND_ASSIGN(TrainOptions options, PresetOptions("clsm2014"));
+  TrainOptions options = PresetOptions("clsm2014");
   options.data.train_files = {"t"};
   options.data.model_dir = "m";
   ASSERT_THAT(ResolveOptions(options), IsOk());
@@ -157,7 +158,7 @@ TEST(TrainOptionsTest, Clsm2014IsThePapersBestRow) {
 }
 
 TEST(TrainOptionsTest, Ssi2009IsThePapersRun) {
-  ASSERT_OK_AND_ASSIGN(TrainOptions options, PresetOptions("ssi2009"));
+  TrainOptions options = PresetOptions("ssi2009");
   options.data.train_files = {"pairs.tsv"};
   options.data.model_dir = "model";
   ASSERT_THAT(ResolveOptions(options), IsOk());
@@ -178,7 +179,7 @@ TEST(TrainOptionsTest, Ssi2009IsThePapersRun) {
 
 TEST(TrainOptionsTest, UnknownPresetsAreNamed) {
   for (const char* name : {"clsm2013", "dssm"}) {
-    EXPECT_THAT(PresetOptions(name),
+    EXPECT_THAT(PresetRecipe(name),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          HasSubstr(std::string("--preset=") + name)));
   }
@@ -197,6 +198,7 @@ TEST_P(BadFlagsTest, AreRefusedByName) {
   CommandLine command_line({.name = "semrank-train"});
   AddTrainOptions(command_line, options);
   absl::Status status = command_line.ParseArguments(GetParam().flags).status();
+  if (status.ok()) status = CheckFilesAreNamed(options.data);
   if (status.ok()) status = ResolveOptions(options);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
                                HasSubstr(GetParam().want)));

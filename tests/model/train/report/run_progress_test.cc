@@ -32,10 +32,10 @@ RunProgress TestProgress() {
   record.validation.folds = FoldScores{{{0.1, 3}, {0.2, 2}}};
   record.best = false;
   progress.FinishEpoch(record);
-  progress.num_batches = 5;
-  progress.loss_sum = 2.0 / 3;
-  progress.weight = 80;
-  progress.gradient_norm_sum = 0.7;
+  progress.current.num_batches = 5;
+  progress.current.loss = 2.0 / 3;
+  progress.current.weight = 80;
+  progress.current.gradient_norm = 0.7;
   return progress;
 }
 
@@ -48,10 +48,10 @@ TEST(RunProgressTest, ComesBackToTheLastBit) {
   EXPECT_EQ(back.before_training->loss, 2.0 / 7);
   EXPECT_FALSE(back.before_training->metrics);
   EXPECT_EQ(back.epoch(), 3);
-  EXPECT_EQ(back.num_batches, 5);
-  EXPECT_EQ(back.loss_sum, progress.loss_sum);
-  EXPECT_EQ(back.weight, progress.weight);
-  EXPECT_EQ(back.gradient_norm_sum, 0.7);
+  EXPECT_EQ(back.current.num_batches, 5);
+  EXPECT_EQ(back.current.loss, progress.current.loss);
+  EXPECT_EQ(back.current.weight, progress.current.weight);
+  EXPECT_EQ(back.current.gradient_norm, 0.7);
   ASSERT_EQ(back.epochs.size(), 2u);
   EXPECT_EQ(back.epochs[0].epoch, 1);
   EXPECT_EQ(back.epochs[0].learning_rate, 0.7);

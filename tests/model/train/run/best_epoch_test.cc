@@ -1,4 +1,4 @@
-// Which epoch of a run is published, and as what.
+// A run publishes its best epoch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 
 #include "model/format/model_bundle.h"
 #include "tests/model/train/run/trainer_fixture.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -21,10 +22,10 @@ using BestEpochTest = TrainerTest;
 
 TEST_F(BestEpochTest, PublishesTheBestEpochNotTheLast) {
   // So large a rate that the ranking gets worse again.
-  options_.optimizer = {v1::OPTIMIZER_ADAM, 0.3};
+  options_.optimizer.learning_rate = 0.3;
   options_.patience = 2;
   options_.epochs = 50;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   const auto log = Log();
   ASSERT_EQ(log.size(), static_cast<std::size_t>(summary.epochs_run));
   EXPECT_EQ(summary.epochs_run, summary.best.epoch + 2);
@@ -40,7 +41,7 @@ TEST_F(BestEpochTest, PublishesTheBestEpochNotTheLast) {
   // The same run, cut off after that epoch, has the same weights.
   const std::string weights = Weights(summary);
   options_.epochs = summary.best.epoch;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary cut, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary cut, TrainModel(options_));
   EXPECT_TRUE(Weights(cut) == weights);
 }
 
@@ -50,7 +51,7 @@ TEST_F(BestEpochTest, HeldOutPairsGiveAValidationLoss) {
   options_.data.valid_qrels.clear();
   options_.data.valid_fraction = 0.25;
   options_.epochs = 2;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_TRUE(summary.best.validation.loss.has_value());
   const auto log = Log();
   EXPECT_EQ(log[0]["pairs"], 36);
@@ -65,7 +66,7 @@ TEST_F(BestEpochTest, LossCanChooseTheEpochAlthoughThereAreJudgedQueries) {
   options_.optimizer.learning_rate = 0.1;
   options_.patience = 2;
   options_.epochs = 50;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_EQ(summary.epochs_run, summary.best.epoch + 2);
   EXPECT_EQ(Log().size(), static_cast<std::size_t>(summary.epochs_run));
   for (const auto& epoch : Log()) {
@@ -81,7 +82,7 @@ TEST_F(BestEpochTest, WithoutValidationTheLastEpochIsPublished) {
   options_.data.valid_fraction = 0;
   options_.epochs = 3;
   options_.patience = 1;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_EQ(summary.best.epoch, 3);
 }
 
@@ -97,7 +98,7 @@ TEST_F(BestEpochTest, WorseThanBeforeTrainingIsPublishedByForceOnly) {
   }
   dir_.Write("pairs.tsv", pairs);
   dir_.Write("queries.tsv", queries);
-  EXPECT_THAT(Train(options_),
+  EXPECT_THAT(TrainModel(options_),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("NDCG@10 of --valid_queries is 0."),
                              HasSubstr(" with the random weights"),
@@ -112,7 +113,7 @@ TEST_F(BestEpochTest, WorseThanBeforeTrainingIsPublishedByForceOnly) {
 
   options_.checkpoint.resume = true;
   options_.force = true;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_EQ(summary.version, 1);
   EXPECT_EQ(summary.epochs_run, options_.epochs);
   EXPECT_LT((*summary.best.validation.metrics)[kNdcgAt10], 1);
@@ -124,15 +125,15 @@ TEST_F(BestEpochTest, ARunThatCannotWriteItsLogOrReportPublishesItsModel) {
   std::filesystem::create_directories(model_dir + "/report.html/in_the_way");
   std::filesystem::create_symlink("/dev/full", model_dir + "/training.jsonl");
   options_.epochs = 2;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_EQ(summary.epochs_run, 2);
   EXPECT_THAT(LoadModel(model_dir), IsOk());
 }
 
 TEST_F(BestEpochTest, EachRunPublishesTheNextVersion) {
   options_.epochs = 1;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary first, Train(options_));
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary second, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary first, TrainModel(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary second, TrainModel(options_));
   EXPECT_EQ(first.version, 1);
   EXPECT_EQ(second.version, 2);
   EXPECT_EQ(second.version_dir, options_.data.model_dir + "/2");

@@ -17,9 +17,11 @@
 #include <vector>
 
 #include "model/base/interrupt.h"
-#include "model/train/batches/make_batch_source.h"
+#include "model/train/batches/in_memory_batches.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/data/load_training_data.h"
+#include "model/train/options/resolve_options.h"
+#include "model/train/run/make_trainer.h"
 #include "model/train/validation/trained_model.h"
 #include "tests/model/train/run/trainer_fixture.h"
 #include "tests/support/status_matchers.h"
@@ -93,7 +95,7 @@ class EpochLoopTest : public TrainerTest {
     ASSERT_THAT(ResolveOptions(options_), IsOk());
     BadLines bad_lines(0);
     ASSERT_OK_AND_ASSIGN(data_, LoadTrainingData(options_, bad_lines));
-    ASSERT_OK_AND_ASSIGN(batches_, MakeBatchSource(options_, *data_));
+    ASSERT_OK_AND_ASSIGN(batches_, InMemoryBatches::Create(options_, *data_));
     ASSERT_OK_AND_ASSIGN(auto queries,
                          Validator::ReadQueries(options_.data, bad_lines));
     ASSERT_OK_AND_ASSIGN(validator_,
@@ -101,9 +103,11 @@ class EpochLoopTest : public TrainerTest {
     ASSERT_OK_AND_ASSIGN(log_, TrainingLog::Open(options_.data.model_dir));
     checkpoint_ = std::make_unique<Checkpoint>(options_.checkpoint,
                                                options_.data.model_dir, "{}");
-    state_ = std::make_unique<TrainingState>(
-        options_, *data_, batches_->num_batches(), *checkpoint_, pool_,
-        SingleProcess());
+    ASSERT_OK_AND_ASSIGN(auto trainer,
+                         MakeTrainer(options_, *data_, pool_, SingleProcess()));
+    state_ = std::make_unique<TrainingState>(options_, std::move(trainer),
+                                             batches_->num_batches(),
+                                             *checkpoint_, SingleProcess());
     report_ = {.model_dir = options_.data.model_dir,
                .config = DescribeModel(options_, data_->featurizer),
                .data = data_->statistics,

@@ -6,6 +6,7 @@
 #include "model/format/model_bundle.h"
 #include "model/train/run/train.h"
 #include "tests/model/train/run/trainer_fixture.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -40,7 +41,7 @@ TEST_F(LexicalWeightTest, IsFittedAndTheModelIsThenTrainedOnAllPairs) {
   std::string weights;
   for (const int threads : {1, 3}) {
     options_.threads = threads;
-    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
     if (weights.empty()) weights = Weights(summary);
     EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
   }
@@ -52,7 +53,7 @@ TEST_F(LexicalWeightTest, IsFittedAndTheModelIsThenTrainedOnAllPairs) {
 
   options_.features.lexical =
       absl::StrFormat("%.17g", fitted.lexical().weight());
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary given, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary given, TrainModel(options_));
   EXPECT_EQ(Published().lexical().weight(), fitted.lexical().weight());
   EXPECT_TRUE(Weights(given) == weights);
 }
@@ -60,7 +61,7 @@ TEST_F(LexicalWeightTest, IsFittedAndTheModelIsThenTrainedOnAllPairs) {
 TEST_F(LexicalWeightTest, NoneAndZeroLeaveTheTowerAlone) {
   for (const char* none : {"none", "0"}) {
     options_.features.lexical = none;
-    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
     EXPECT_FALSE(Published().has_lexical());
     EXPECT_EQ(Published().format_version(), 1u);
   }
@@ -69,7 +70,7 @@ TEST_F(LexicalWeightTest, NoneAndZeroLeaveTheTowerAlone) {
 TEST_F(LexicalWeightTest, TooFewPairsForAFitGiveNoLexicalPart) {
   options_.data.train_files = {dir_.Write("few.tsv", "a\tb\nc\td\n")};
   options_.features.lexical = "auto";
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_FALSE(Published().has_lexical());
 }
 
@@ -83,7 +84,7 @@ TEST_F(LexicalWeightTest, OfAStreamIsFittedOnItsHeldOutPairs) {
   options_.data.memory_limit = 300'000;
   options_.features.hash_buckets = 200;
   options_.features.lexical = "auto";
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_GT(Published().lexical().weight(), 0.1);
   EXPECT_LT(Published().training().num_pairs(), 4000);
 }

@@ -6,6 +6,7 @@
 
 #include "model/train/data/memory_budget.h"
 #include "tests/model/train/run/trainer_fixture.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -29,7 +30,7 @@ class MemoryLimitTest : public TrainerTest {
     options_.batch_size = 5000;
     options_.epochs = 1;
     options_.force = true;  // of nonsense nothing is learned
-    return Train(options_);
+    return TrainModel(options_);
   }
 };
 

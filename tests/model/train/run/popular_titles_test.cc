@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/model/train/run/trainer_fixture.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -53,7 +54,7 @@ TEST_P(PopularTitlesTest, AllTitlesOfAQueryRiseTogether) {
     options_.features.kind = v1::FEATURE_KIND_WORDS;
     options_.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
   }
-  ASSERT_THAT(Train(options_), IsOk());
+  ASSERT_THAT(TrainModel(options_), IsOk());
   EXPECT_LT(Log().back()["train_loss"], 0.02);
   EXPECT_LT(Log().back()["valid_loss"], 0.02);
 }

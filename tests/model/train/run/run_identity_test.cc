@@ -1,5 +1,3 @@
-#include "model/train/run/run_identity.h"
-
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -7,8 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "model/train/options/presets.h"
+#include "model/train/options/resolve_options.h"
+#include "model/train/run/checkpoint.h"
 #include "model/train/validation/trained_model.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -8,8 +8,9 @@
 
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
-#include "model/train/options/presets.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
 
 namespace semrank {
 namespace {
@@ -22,12 +23,13 @@ class TrainFlagsTest : public ::testing::Test {
  protected:
   // The options that `arguments` ask for.
   static absl::StatusOr<TrainOptions> Parse(
-      const std::vector<std::string>& arguments) {
+      std::vector<std::string> arguments) {
     TrainFlags flags;
+    arguments.insert(arguments.begin(), {"--train=pairs.tsv", "--model_dir=m"});
     CommandLine command_line({.name = "semrank-train"});
     AddTrainFlags(command_line, flags);
     SEMRANK_RETURN_IF_ERROR(command_line.ParseArguments(arguments).status());
-    SEMRANK_RETURN_IF_ERROR(ChooseDefaults(command_line, flags));
+    SEMRANK_RETURN_IF_ERROR(ResolveFlags(command_line, flags));
     return flags.options;
   }
 };
@@ -63,7 +65,7 @@ TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
   ASSERT_OK_AND_ASSIGN(
       const TrainOptions options,
       Parse({"--train=a.tsv,b.tsv.gz", "--features=letters+words",
-             "--hidden=64", "--tower=linear", "--activation=tanh",
+             "--hidden=64", "--tower=dssm", "--activation=tanh",
              "--shared_towers=false", "--negative_sampling=uniform",
              "--negatives=50", "--optimizer=adagrad", "--warmup_batches=100",
              "--learning_rate_decay=linear", "--seed=18446744073709551615",
@@ -71,7 +73,7 @@ TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
   EXPECT_THAT(options.data.train_files, ElementsAre("a.tsv", "b.tsv.gz"));
   EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_LETTERS_AND_WORDS);
   EXPECT_THAT(options.tower.hidden_dims, ElementsAre(64));
-  EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_LINEAR);
+  EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_DSSM);
   EXPECT_EQ(options.tower.activation, v1::ACTIVATION_TANH);
   EXPECT_FALSE(options.tower.shared);
   EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
@@ -129,6 +131,68 @@ TEST_F(TrainFlagsTest, UnknownPresetIsNamed) {
   EXPECT_THAT(Parse({"--preset=bert"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("--preset=bert: ")));
+}
+
+TEST_F(TrainFlagsTest, PrintedOptionsAreExplicitAndNameTheirSource) {
+  TrainFlags flags;
+  CommandLine command_line({.name = "semrank-train"});
+  AddTrainFlags(command_line, flags);
+  ASSERT_THAT(command_line.ParseArguments({"--preset=clsm2014", "--gamma=7"}),
+              IsOk());
+  ASSERT_OK_AND_ASSIGN(const std::string text,
+                       DescribeOptions(command_line, flags));
+  for (const char* pattern :
+       {"\ngamma = 7 +# command line\n",
+        "\nnegatives = 50 +# --preset=clsm2014\n",
+        "\nbatch_size = 1024 +# --preset=clsm2014\n",
+        "\nvalid_fraction = 0.05 +# default \\(-1\\)\n",
+        "\nearly_stopping = loss +# default \\(auto\\)\n",
+        "\nactivation = tanh +# default", "\ntrain = \"\" +# default\n"}) {
+    EXPECT_THAT(text, testing::ContainsRegex(pattern));
+  }
+}
+
+// What a run uses can be given to another run as a file.
+TEST_F(TrainFlagsTest, PrintedOptionsAreAConfigFile) {
+  const TempDir dir;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{},
+        {"--tower=dssm", "--hidden=40,30"},
+        {"--tower=clsm"},
+        {"--tower=ssi", "--ssi=diagonal"},
+        {"--tower=ssi"},
+        {"--preset=dssm2013"},
+        {"--preset=clsm2014"},
+        {"--preset=ssi2009", "--train=a b.tsv"}}) {
+    const auto describe = [](const std::vector<std::string>& given) {
+      TrainFlags flags;
+      CommandLine command_line({.name = "semrank-train"});
+      AddTrainFlags(command_line, flags);
+      EXPECT_THAT(command_line.ParseArguments(given), IsOk());
+      EXPECT_THAT(DescribeOptions(command_line, flags), IsOk());
+      std::vector<std::string> values;
+      for (const FlagValue& flag : command_line.Values()) {
+        values.push_back(flag.name + "=" + flag.value);
+      }
+      return std::pair(DescribeOptions(command_line, flags).value_or(""),
+                       values);
+    };
+    const auto [text, values] = describe(arguments);
+    const auto [again, same_values] =
+        describe({"--config=" + dir.Write("options.conf", text)});
+    EXPECT_EQ(same_values, values);
+  }
+}
+
+TEST_F(TrainFlagsTest, HelpListsTheRecipes) {
+  TrainFlags flags;
+  CommandLine command_line({.name = "semrank-train"});
+  AddTrainFlags(command_line, flags);
+  const std::string help = command_line.ParseArguments({"--help"}).value_or("");
+  for (const char* shown : {"--tower=ssi\n", "--preset=dssm2013\n",
+                            "negative_sampling=uniform negatives=4"}) {
+    EXPECT_THAT(help, HasSubstr(shown));
+  }
 }
 
 }  // namespace

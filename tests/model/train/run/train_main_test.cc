@@ -15,6 +15,7 @@ namespace semrank {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -121,6 +122,26 @@ TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
               AllOf(HasSubstr("--gamma=NUMBER (default: 0; 0 to 1000)"),
                     HasSubstr("--embedding_dim=N (default: 256; "),
                     HasSubstr("dssm2013")));
+}
+
+TEST_F(TrainMainTest, PrintsOptionsWithoutTraining) {
+  const ProgramResult result =
+      Run({"--tower=ssi", "--epochs=3", "--print_options"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(
+      result.out,
+      AllOf(HasSubstr("epochs = 3"), HasSubstr("# command line"),
+            HasSubstr("optimizer = adagrad"), HasSubstr("# --tower=ssi")));
+}
+
+TEST_F(TrainMainTest, TheModelKeepsItsOptions) {
+  ASSERT_EQ(Run({train_, model_, "--epochs=2"}).exit_code, 0);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(dir_.File("models/shop")));
+  const auto& options = model->config().training().options();
+  EXPECT_THAT(options, Contains("--epochs=2"));
+  EXPECT_THAT(options, Contains("--learning_rate_decay=cosine"));
+  EXPECT_THAT(options, Contains("--gamma=10"));
+  EXPECT_THAT(options, Not(Contains(StartsWith("--train="))));
 }
 
 struct WrongUseCase {

@@ -12,6 +12,7 @@
 #include "model/base/file_io.h"
 #include "model/base/random.h"
 #include "model/train/run/train.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -71,7 +72,7 @@ class TrainerTest : public ::testing::Test {
   }
 
   TempDir dir_;
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
 };
 
 }  // namespace semrank

@@ -5,6 +5,7 @@
 #include "model/format/model_bundle.h"
 #include "model/train/run/train.h"
 #include "tests/model/train/run/trainer_fixture.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -37,7 +38,7 @@ TEST_P(LearningTest, LearnsATinyCorpus) {
   options_.loss = {.sampling = GetParam().sampling,
                    .negatives = GetParam().negatives,
                    .gamma = 10};
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   const auto log = Log();
   ASSERT_EQ(log.size(), 20u);
   EXPECT_LT(log.back()["train_loss"],
@@ -74,7 +75,7 @@ TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
                         .gradient_clip_norm = 0.5,
                         .warmup_batches = 3,
                         .decay = v1::LEARNING_RATE_DECAY_LINEAR};
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], 1);
   const auto log = Log();
   // In 20 epochs of 3 mini-batches; the first epoch ends with the warm-up.
@@ -110,7 +111,7 @@ TEST_F(TrainerTest, LearnsWithTyposLogQAndACosineRate) {
     std::string weights;
     for (const int threads : {1, 3}) {
       options_.threads = threads;
-      ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+      ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
       EXPECT_GT((*summary.best.validation.metrics)[kNdcgAt10], 0.9);
       if (weights.empty()) weights = Weights(summary);
       EXPECT_TRUE(Weights(summary) == weights);
@@ -144,13 +145,13 @@ TEST_F(TrainerTest, LearnsFromAStreamAsFromMemory) {
   std::string weights;
   for (const int threads : {1, 3}) {
     options_.threads = threads;
-    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
     EXPECT_GT((*summary.best.validation.metrics)[kNdcgAt10], 0.8);
     if (weights.empty()) weights = Weights(summary);
     EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
   }
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
-  EXPECT_EQ(model->config().gamma(), kDefaultGamma);
+  EXPECT_EQ(model->config().gamma(), kManyQueriesGamma);
   EXPECT_EQ(model->config().training().logq(), 0);
 }
 
@@ -167,7 +168,7 @@ TEST_P(HardNegativesTest, LearnsFromWhatWasShownAndNotClicked) {
   }
   options_.data.train_files.push_back(dir_.Write("shown.tsv", shown));
   options_.loss = GetParam();
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], 1);
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
   const v1::TrainingFacts& facts = model->config().training();
@@ -207,17 +208,17 @@ TEST_P(SeedTest, DecidesEveryBitWhateverTheThreads) {
     std::string weights;
     for (const int threads : {1, 2, 3}) {
       options_.threads = threads;
-      ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+      ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
       if (weights.empty()) weights = Weights(summary);
       EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
     }
     // A limit that no gradient reaches changes the way, not the result.
     options_.optimizer.gradient_clip_norm = 1e30;
-    ASSERT_OK_AND_ASSIGN(const TrainingSummary clipped, Train(options_));
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary clipped, TrainModel(options_));
     EXPECT_TRUE(Weights(clipped) == weights);
     options_.optimizer.gradient_clip_norm = 0;
     options_.seed = 2;
-    ASSERT_OK_AND_ASSIGN(const TrainingSummary other, Train(options_));
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary other, TrainModel(options_));
     EXPECT_FALSE(Weights(other) == weights);
     options_.seed = 1;
   }
@@ -229,7 +230,7 @@ TEST_F(TrainerTest, BiasesStayZeroWhenTheyAreNotLearned) {
   options_.epochs = 2;
   for (const double clip_norm : {0.0, 1.0}) {
     options_.optimizer.gradient_clip_norm = clip_norm;
-    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
     const std::string file = Weights(summary);
     ASSERT_OK_AND_ASSIGN(const auto tensors, ParseSafetensors(file, "weights"));
     for (const char* name : {"query.0.bias", "query.1.bias"}) {
@@ -243,15 +244,16 @@ TEST_F(TrainerTest, DivergenceNamesTheLearningRate) {
   // Adam's steps are as long as the rate: the next sum of weights overflows.
   options_.tower.kind = v1::TOWER_KIND_LINEAR;
   options_.optimizer = {v1::OPTIMIZER_ADAM, 3e38};
-  EXPECT_THAT(Train(options_), StatusIs(absl::StatusCode::kOutOfRange,
-                                        HasSubstr("--learning_rate=3e+38")));
+  EXPECT_THAT(TrainModel(options_),
+              StatusIs(absl::StatusCode::kOutOfRange,
+                       HasSubstr("--learning_rate=3e+38")));
 }
 
 TEST_F(TrainerTest, UnwritableModelDirIsFoundBeforeTraining) {
   options_.data.model_dir = options_.data.train_files[0] + "/model";
   // Would fail too, but later.
   options_.data.train_files = {dir_.File("missing.tsv")};
-  const auto summary = Train(options_);
+  const auto summary = TrainModel(options_);
   EXPECT_FALSE(summary.ok());
   EXPECT_THAT(std::string(summary.status().message()),
               HasSubstr("pairs.tsv/model"));
@@ -260,18 +262,18 @@ TEST_F(TrainerTest, UnwritableModelDirIsFoundBeforeTraining) {
 TEST_F(TrainerTest, MissingFilesAreNamed) {
   TrainOptions options = options_;
   options.data.train_files = {dir_.File("missing.tsv")};
-  EXPECT_THAT(Train(options),
+  EXPECT_THAT(TrainModel(options),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing.tsv")));
   options = options_;
   options.data.valid_qrels = dir_.File("missing.txt");
-  EXPECT_THAT(Train(options),
+  EXPECT_THAT(TrainModel(options),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing.txt")));
 }
 
 TEST_F(TrainerTest, ModelThatDoesNotFitInMemoryIsRefused) {
   options_.features.hash_buckets = 1 << 26;
   options_.tower.hidden_dims = {8192};
-  EXPECT_THAT(Train(options_),
+  EXPECT_THAT(TrainModel(options_),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        AllOf(HasSubstr("GiB"), HasSubstr("--hash_buckets"))));
 }

@@ -10,8 +10,10 @@
 #include <span>
 #include <string>
 
-#include "model/train/batches/make_batch_source.h"
+#include "model/train/batches/in_memory_batches.h"
 #include "model/train/data/load_training_data.h"
+#include "model/train/options/resolve_options.h"
+#include "model/train/run/make_trainer.h"
 #include "tests/model/train/run/trainer_fixture.h"
 #include "tests/support/status_matchers.h"
 
@@ -28,12 +30,14 @@ class TrainingStateTest : public TrainerTest {
     auto data = LoadTrainingData(options_, bad_lines);
     EXPECT_THAT(data, IsOk());
     data_ = std::make_unique<TrainingData>(*std::move(data));
-    batches_ = *MakeBatchSource(options_, *data_);
+    batches_ = *InMemoryBatches::Create(options_, *data_);
   }
 
   TrainingState MakeState() {
-    return TrainingState(options_, *data_, batches_->num_batches(), checkpoint_,
-                         pool_, SingleProcess());
+    auto trainer = MakeTrainer(options_, *data_, pool_, SingleProcess());
+    EXPECT_THAT(trainer, IsOk());
+    return TrainingState(options_, *std::move(trainer), batches_->num_batches(),
+                         checkpoint_, SingleProcess());
   }
 
   // All mini-batches of the next epoch, and its validation loss.
@@ -46,11 +50,12 @@ class TrainingStateTest : public TrainerTest {
       ASSERT_THAT(state.trainer().Step(*batch, {.learning_rate = 0.01,
                                                 .number = state.num_steps()}),
                   IsOk());
-      ++progress.num_batches;
+      ++progress.current.num_batches;
     }
     EpochRecord record;
     record.epoch = progress.epoch();
     record.validation.loss = loss;
+    record.score = -loss;
     state.FinishEpoch(record);
   }
 

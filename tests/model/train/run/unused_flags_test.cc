@@ -1,9 +1,9 @@
-#include "model/train/run/unused_flags.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/train/options/presets.h"
+#include "model/train/options/resolve_options.h"
+#include "model/train/train_flags.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -24,9 +24,9 @@ TEST(UnusedFlagsTest, UnknownWordsNeedAnIdentity) {
   const std::vector<FlagValue> flags = {
       {"ssi_unknown_word_buckets", "9", "command line"}};
   TrainOptions options = DefaultOptions(v1::TOWER_KIND_SSI);
-  EXPECT_EQ(options.ssi.unknown_word_buckets, kDefaultUnknownWordBuckets);
+  EXPECT_EQ(options.ssi.unknown_word_buckets, 1 << 18);
   EXPECT_THAT(Unused(options, flags), IsEmpty());
-  EXPECT_EQ(PresetOptions("ssi2009")->ssi.unknown_word_buckets, 0);
+  EXPECT_EQ(PresetOptions("ssi2009").ssi.unknown_word_buckets, 0);
   options.ssi.variant = v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY;
   EXPECT_THAT(Unused(options, flags),
               ElementsAre("--ssi_unknown_word_buckets=9 has no effect with "

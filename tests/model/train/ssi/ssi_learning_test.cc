@@ -10,8 +10,10 @@
 #include "absl/strings/str_format.h"
 #include "model/format/model_bundle.h"
 #include "model/train/data/load_training_data.h"
-#include "model/train/options/presets.h"
+#include "model/train/options/resolve_options.h"
 #include "model/train/run/train.h"
+#include "tests/model/train/recipe_options.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -168,7 +170,7 @@ class SsiLearningTest : public ::testing::Test {
     options.patience = 0;
     options.optimizer.learning_rate = 0.1;
     EXPECT_EQ(IsStreamed(options), memory_limit_ > 0);
-    const auto summary = Train(options);
+    const auto summary = TrainModel(options);
     EXPECT_THAT(summary, IsOk());
     if (!summary.ok()) return -1;
     const auto model = LoadModel(options.data.model_dir);
@@ -295,7 +297,7 @@ TEST_F(SsiLearningTest, UnknownWordsMatchThemselves) {
         .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK,
         .mix_parts = true}}) {
     SsiOptions hashing = ssi;
-    hashing.unknown_word_buckets = kDefaultUnknownWordBuckets;
+    hashing.unknown_word_buckets = 1 << 18;
     EXPECT_EQ(Learn(corpus, hashing), 1);
     EXPECT_LT(Learn(corpus, ssi), 0.5);
   }

@@ -11,7 +11,8 @@
 #include "model/base/random.h"
 #include "model/train/data/load_training_data.h"
 #include "model/train/data/streamed_data.h"
-#include "model/train/options/presets.h"
+#include "model/train/options/resolve_options.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -14,6 +14,7 @@
 #include "model/format/model_config.h"
 #include "model/train/batches/negative_sampler.h"
 #include "tests/model/train/distributed/thread_communicator.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/model/train/ssi/reference_ssi.h"
 #include "tests/support/status_matchers.h"
 
@@ -118,7 +119,7 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
 
   TrainingData data_;
   ThreadPool pool_;
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
   ReferenceSsi::Clicked clicked_;
   MiniBatch batch_;
 };

@@ -11,6 +11,7 @@
 #include "model/base/thread_pool.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/towers/two_tower_trainer.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/model/train/towers/reference_dssm.h"
 #include "tests/support/status_matchers.h"
 
@@ -130,7 +131,7 @@ class ClosedFormTest : public ::testing::TestWithParam<ClosedFormCase> {
       "a", "b", "c", "d", "e", "f", "g", "h", "<s>"};
   ThreadPool pool_;
   TextBags bags_;
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
   TwoTowerWeights weights_;
   MiniBatch batch_;
 };

@@ -13,6 +13,7 @@
 #include "model/base/thread_pool.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/towers/two_tower_trainer.h"
+#include "tests/model/train/recipe_options.h"
 #include "tests/model/train/towers/reference_dssm.h"
 #include "tests/support/status_matchers.h"
 
@@ -69,8 +70,8 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
     for (const TextPair& pair : log) clicked_.insert({pair.query, pair.title});
     const ClickedTitles clicked(log);
     const std::vector<TextId> titles = {7, 8, 9, 10, 11, 12, 13};
-    // Of these, 8, 9, 10 and 13 are in the batch too; 10 was clicked for query
-    // 5, but less than 12.
+    // The batch too has 8, 9, 10 and 13; 10 was clicked for query 5, but less
+    // than 12.
     const ShownTitles shown({{0, 8, 2, 0},
                              {0, 13, 0, 0},
                              {0, 9, 0, 0},
@@ -181,7 +182,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
 
   TextBags bags_;
   ThreadPool pool_;
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
   TwoTowerWeights weights_;
   std::set<std::pair<TextId, TextId>> clicked_;
   std::map<TextId, double> log_frequency_;

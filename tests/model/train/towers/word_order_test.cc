@@ -1,5 +1,5 @@
-// A corpus in which only the order of words tells documents apart: CLSM learns
-// it, DSSM cannot.
+// A corpus whose documents differ only in the order of words: CLSM learns it,
+// DSSM cannot.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@
 #include "model/format/model_bundle.h"
 #include "model/nn/kernels.h"
 #include "model/train/run/train.h"
+#include "tests/model/train/recipe_options.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -44,7 +46,7 @@ class WordOrderTest : public ::testing::Test {
     options_.data.valid_fraction = 0;
     options_.tower.embedding_dim = 16;
     options_.loss.gamma = 10;
-    options_.optimizer = {.kind = v1::OPTIMIZER_ADAM, .learning_rate = 0.01};
+    options_.optimizer.learning_rate = 0.01;
     options_.batch_size = 30;
     options_.epochs = 150;
     options_.threads = 1;
@@ -65,7 +67,7 @@ class WordOrderTest : public ::testing::Test {
     options_.tower.kind = kind;
     options_.tower.hidden_dims = std::move(hidden_dims);
     options_.data.model_dir = dir_.File(v1::TowerKind_Name(kind));
-    EXPECT_THAT(Train(options_), IsOk());
+    EXPECT_THAT(TrainModel(options_), IsOk());
     auto model = LoadModel(options_.data.model_dir);
     EXPECT_THAT(model, IsOk());
     return std::move(model).value();
@@ -81,7 +83,7 @@ class WordOrderTest : public ::testing::Test {
   }
 
   const TempDir dir_;
-  TrainOptions options_;
+  TrainOptions options_ = PlainOptions();
 };
 
 TEST_F(WordOrderTest, ClsmPrefersTheTitleInTheRightOrder) {

@@ -1,4 +1,4 @@
-#include "model/train/batches/logq.h"
+#include "model/train/batches/auto_loss_options.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,6 +48,15 @@ double MeanPairsOfTheSameTitle(const TrainOptions& options,
   return num_equal / num_pairs * others / (num_pairs - 1);
 }
 
+double ChooseGamma(const TrainOptions& options, const TrainingData& data) {
+  if (options.loss.gamma != kAutoGamma) return options.loss.gamma;
+  if (data.stream != nullptr) return kManyQueriesGamma;
+  // A lower gamma gains with few queries and costs a little with many
+  // (RESULTS.md, "Gamma and the number of queries").
+  const bool are_few = DistinctQueries(data.train_pairs).size() < kManyQueries;
+  return are_few ? kFewQueriesGamma : kManyQueriesGamma;
+}
+
 double ChooseLogQ(const TrainOptions& options, const TrainingData& data) {
   if (options.loss.logq != kAutoLogQ) return options.loss.logq;
   if (data.stream != nullptr) return 0;
@@ -55,7 +64,7 @@ double ChooseLogQ(const TrainOptions& options, const TrainingData& data) {
   // (RESULTS.md, "Flags beside the default").
   const bool are_popular =
       MeanPairsOfTheSameTitle(options, data.train_pairs) > 1;
-  return are_popular ? kDefaultLogQ : 0;
+  return are_popular ? kPopularTitlesLogQ : 0;
 }
 
 }  // namespace semrank

@@ -1,0 +1,316 @@
+#include "model/train/options/option_flags.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_format.h"
+#include "model/format/model_config.h"
+#include "model/nn/clsm_tower.h"
+#include "model/text/ngram_vocabulary.h"
+#include "model/train/options/ssi_options.h"
+
+namespace semrank {
+namespace {
+
+// Weights are in single precision.
+constexpr double kMaxFloat = 3.4e38;
+
+void AddDataFlags(CommandLine& command_line, DataOptions& options) {
+  command_line.Group("Data");
+  command_line.Add("train", &options.train_files,
+                   "Files of clicked pairs: query TAB title [TAB clicks [TAB "
+                   "impressions]]; plain, .gz or .zst; - is standard input. "
+                   "Pairs with 0 clicks are ignored; --clicks says what the "
+                   "counts of the others do.");
+  command_line.Add("model_dir", &options.model_dir,
+                   "Folder to publish the model in, as its next version. Also "
+                   "gets training.jsonl, the metrics of every epoch, and "
+                   "report.html.");
+  command_line.Add(
+      "valid_fraction", &options.valid_fraction,
+      absl::StrFormat("Share of the queries of --train, 0 to %g, whose pairs "
+                      "are held out for the validation loss. -1 = %g, but 0 "
+                      "with --valid_pairs or --valid_queries.",
+                      kMaxValidFraction, kDefaultValidFraction));
+  command_line.Add("valid_queries", &options.valid_queries,
+                   "Judged queries, query_id TAB query, whose NDCG is measured "
+                   "after each epoch; needs --valid_docs and --valid_qrels.");
+  command_line.Add("valid_docs", &options.valid_docs,
+                   "Documents, doc_id TAB title, that --valid_queries rank.");
+  command_line.Add("valid_qrels", &options.valid_qrels,
+                   "Judgements of --valid_queries, as TREC qrels.");
+  command_line.Group("Data", CommandLine::Level::kAdvanced);
+  command_line.Add("valid_pairs", &options.valid_pair_files,
+                   "Files of pairs, as --train, for the validation loss.");
+  command_line.Add("valid_candidates", &options.valid_judged_only,
+                   "Documents that a query of --valid_queries ranks: all, or "
+                   "those judged for it.",
+                   {{"all", false}, {"judged", true}});
+  command_line.Add("valid_halves", &options.valid_halves,
+                   "Scores each half of the validation queries apart, too "
+                   "(\"halves\" in training.jsonl), for two-fold "
+                   "cross-validation by scripts/experiments/tune.py.");
+  command_line.Add("judged", &options.judged_file,
+                   "Judged titles, query TAB title TAB grade. Those of a lower "
+                   "grade than the clicked one are the negatives of "
+                   "--negative_sampling=shown and --hard_negatives.");
+  command_line.Add("max_bad_lines", &options.max_bad_lines,
+                   "Bad lines over all files that are skipped; one more ends "
+                   "the run.",
+                   {.min = 0, .max = std::int64_t{1} << 40});
+  command_line.Add("memory_limit", &options.memory_limit,
+                   "Bytes of memory. Pairs that take more than three quarters "
+                   "of it are read from their files again in each epoch, in "
+                   "random blocks through a shuffle buffer that takes what "
+                   "model and mini-batches leave. 0 = half of this machine's "
+                   "memory.",
+                   {.min = 0, .max = std::int64_t{1} << 50});
+}
+
+void AddNetworkFlags(CommandLine& command_line, TowerOptions& options) {
+  command_line.Group("Network");
+  command_line.Add("tower", &options.kind,
+                   "linear (bag of features, one layer), dssm (the same with "
+                   "tanh layers; the default if --hidden is given), clsm (word "
+                   "windows, convolution, max pooling: depends on the order of "
+                   "words), ssi (tf-idf words compared through a learned "
+                   "matrix, see --ssi). Each has defaults of its own: see the "
+                   "recipes below.",
+                   kTowerNames);
+  command_line.Add("shared_towers", &options.shared,
+                   "One network for queries and titles; otherwise one for "
+                   "each. ssi: --ssi decides.");
+  command_line.Add("hidden", &options.hidden_dims,
+                   "Sizes of the hidden layers; may be empty. The first of "
+                   "clsm is its convolution; linear and ssi have none.",
+                   {.min = 1, .max = kMaxLayerWidth});
+  command_line.Add("embedding_dim", &options.embedding_dim,
+                   "Elements of a vector. ssi: the rank of U and V.",
+                   {.min = 1, .max = kMaxLayerWidth});
+  command_line.Group("Network", CommandLine::Level::kAdvanced);
+  command_line.Add("dropout", &options.dropout,
+                   "Share of the hidden units that are dropped in training, "
+                   "drawn again for each text, 0 to below 1.");
+  command_line.Add("activation", &options.activation,
+                   "--tower=linear: activation function, linear by default. "
+                   "The other towers use tanh.",
+                   kActivationNames);
+  command_line.Add("biases", &options.biases,
+                   "Layers learn biases; otherwise biases stay 0.");
+  command_line.Add("window", &options.clsm_window,
+                   absl::StrFormat("--tower=clsm: words in a window, odd. 0 = "
+                                   "%d.",
+                                   kDefaultClsmWindow),
+                   {.min = 0, .max = kMaxClsmWindow});
+}
+
+void AddFeatureFlags(CommandLine& command_line, FeatureOptions& options) {
+  command_line.Group("Features");
+  command_line.Add("features", &options.kind,
+                   "Input of the towers: letter n-grams of each word, words, "
+                   "bigrams (two adjacent words in order), or a sum of these.",
+                   kFeatureNames);
+  command_line.Add(
+      "lexical", &options.lexical,
+      "Weight of the lexical part, the cosine of letter-trigram "
+      "tf-idf, in the score: auto (fitted on queries that are held "
+      "out of a shorter training pass; the model is then trained "
+      "on all), none, or a number from 0 to below 1. --tower=ssi "
+      "has none.");
+  command_line.Group("Features", CommandLine::Level::kAdvanced);
+  command_line.Add("ngram_length", &options.ngram_length,
+                   "Letters in an n-gram of #word#.",
+                   {.min = kMinNgramLength, .max = kMaxNgramLength});
+  command_line.Add("hash_buckets", &options.hash_buckets,
+                   "Number of buckets that letter n-grams are hashed to. 0 = "
+                   "the n-grams of the training texts are listed, without "
+                   "collisions.",
+                   {.min = 0, .max = kMaxVocabularySize});
+  command_line.Add("max_words", &options.max_words,
+                   "Size of the vocabulary with words: the most frequent ones "
+                   "of the training texts. 0 = all.",
+                   {.min = 0, .max = kMaxVocabularySize});
+  command_line.Add(
+      "max_bigrams", &options.max_bigrams,
+      "Size of the vocabulary with bigrams: the most frequent ones "
+      "of the training pairs. 0 = all.",
+      {.min = 0, .max = kMaxVocabularySize});
+  command_line.Add("min_bigram_count", &options.min_bigram_count,
+                   "Training texts that a bigram must stand in.", {.min = 1});
+}
+
+void AddLossFlags(CommandLine& command_line, LossOptions& options) {
+  command_line.Group("Loss");
+  command_line.Add(
+      "negative_sampling", &options.sampling,
+      "Source of the unclicked titles: in_batch (other pairs of the "
+      "mini-batch; one product scores all of them), uniform (drawn from all "
+      "titles, each embedded for itself, as in the papers) or shown (drawn "
+      "from those that were shown for the same query and did worse: fewer "
+      "clicks, a lower click rate where all have impressions, a lower grade "
+      "with --judged; uniform ones fill up). Titles that were clicked for the "
+      "query are ignored, except those that shown says did worse.",
+      {{"uniform", v1::NEGATIVE_SAMPLING_UNIFORM},
+       {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH},
+       {"shown", v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED}});
+  command_line.Add(
+      "negatives", &options.negatives,
+      absl::StrFormat("Unclicked titles beside each clicked one, J. in_batch: "
+                      "0 = all other titles of the batch. -1 = all with "
+                      "in_batch, %d otherwise.",
+                      kDefaultNegatives),
+      {.min = -1, .max = kMaxNegatives});
+  // Beyond, the softmax of single precision is an argmax.
+  command_line.Add(
+      "gamma", &options.gamma,
+      absl::StrFormat("Factor on the cosine in the softmax; --tower=ssi has no "
+                      "softmax. %g = %g when the training pairs have fewer "
+                      "than %d distinct queries, otherwise %g.",
+                      kAutoGamma, kFewQueriesGamma, kManyQueries,
+                      kManyQueriesGamma),
+      {.min = kAutoGamma, .max = 1000});
+  command_line.Group("Loss", CommandLine::Level::kAdvanced);
+  command_line.Add("hard_negatives", &options.hard_negatives,
+                   "Titles beside those of the batch, at most, that were shown "
+                   "for the same query and did worse, as with "
+                   "--negative_sampling=shown. Only with "
+                   "--negative_sampling=in_batch.",
+                   {.min = 0, .max = kMaxNegatives});
+  command_line.Add("clicks", &options.clicks,
+                   "Meaning of click counts: ignore (each line counts once), "
+                   "weight (the loss of a pair counts as often as it was "
+                   "clicked; the mean of a mini-batch is over its clicks) or "
+                   "repeat (the pair occurs that often in an epoch, each time "
+                   "in another batch and against other titles).",
+                   {{"ignore", v1::CLICK_USE_IGNORE},
+                    {"weight", v1::CLICK_USE_WEIGHT},
+                    {"repeat", v1::CLICK_USE_REPEAT}});
+  command_line.Add(
+      "logq", &options.logq,
+      absl::StrFormat(
+          "Corrects the softmax for popular titles, which are negatives more "
+          "often than others: subtracts X ln(n) from the logit of a title of n "
+          "training pairs, in training only. 0 = no correction, 1 = that of Yi "
+          "et al., 2019. Only with --negative_sampling=in_batch; not with "
+          "--tower=ssi. %g = %g when a pair finds, on average, more than one "
+          "other of its title in its mini-batch, otherwise 0; also 0 when the "
+          "pairs do not fit in memory.",
+          kAutoLogQ, kPopularTitlesLogQ),
+      {.min = kAutoLogQ, .max = 1});
+  command_line.Add(
+      "query_typos", &options.query_typos,
+      absl::StrFormat("Share of the training queries that get one random edit "
+                      "(a letter deleted, inserted, replaced or swapped, in a "
+                      "word of %d letters or more), drawn anew in each epoch. "
+                      "Needs letters among --features.",
+                      kMinTypoLetters),
+      {.min = 0, .max = 1});
+  command_line.Add("margin", &options.margin,
+                   "--tower=ssi: margin by which the clicked title has to "
+                   "score higher than an unclicked one.",
+                   {.min = 0, .max = 1000, .above_min = true});
+}
+
+void AddOptimizerFlags(CommandLine& command_line, OptimizerOptions& options) {
+  command_line.Group("Optimizer");
+  command_line.Add("optimizer", &options.kind,
+                   "sgd, adagrad (the more a weight has moved, the shorter are "
+                   "its steps) or adam.",
+                   {{"sgd", v1::OPTIMIZER_SGD},
+                    {"adagrad", v1::OPTIMIZER_ADAGRAD},
+                    {"adam", v1::OPTIMIZER_ADAM}});
+  command_line.Add("learning_rate", &options.learning_rate,
+                   "Step size. The loss is the mean over the mini-batch, so "
+                   "sgd needs a hundred times adam's and more, adagrad ten "
+                   "times.",
+                   {.min = 0, .max = kMaxFloat, .above_min = true});
+  command_line.Group("Optimizer", CommandLine::Level::kAdvanced);
+  command_line.Add(
+      "learning_rate_decay", &options.decay,
+      absl::StrFormat(
+          "Learning rate after the warm-up: none (constant), linear "
+          "(to 0 at the end of the last of --epochs, also when "
+          "--patience ends the run before) or cosine (along half a "
+          "wave, to %g %% of the rate).",
+          100 * kCosineDecayEnd),
+      {{"none", v1::LEARNING_RATE_DECAY_NONE},
+       {"linear", v1::LEARNING_RATE_DECAY_LINEAR},
+       {"cosine", v1::LEARNING_RATE_DECAY_COSINE}});
+  command_line.Add("warmup_batches", &options.warmup_batches,
+                   "Mini-batches over which the learning rate rises linearly "
+                   "from 0.",
+                   {.min = 0});
+  command_line.Add("gradient_clip_norm", &options.gradient_clip_norm,
+                   "Largest norm of a step's gradient, over all weights; a "
+                   "longer gradient is scaled down to it. 0 = no limit.",
+                   {.min = 0, .max = kMaxFloat});
+}
+
+void AddCheckpointFlags(CommandLine& command_line, CheckpointOptions& options) {
+  command_line.Group("Checkpoints");
+  command_line.Add("resume", &options.resume,
+                   "Continues a killed or interrupted run of the same flags "
+                   "and files from its last checkpoint; the model is the same, "
+                   "bit for bit. Without a checkpoint the run starts over. "
+                   "--threads and the checkpoint flags may differ.");
+  command_line.Group("Checkpoints", CommandLine::Level::kAdvanced);
+  command_line.Add("checkpoint_every", &options.every,
+                   "Time between two checkpoints: checkpoint.safetensors in "
+                   "--model_dir, which --resume continues. 0 = none by time.");
+  command_line.Add("checkpoint_batches", &options.batches,
+                   "Mini-batches between two checkpoints. 0 = none by number.",
+                   {.min = 0, .max = std::int64_t{1} << 40});
+}
+
+void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
+  command_line.Group("Run");
+  command_line.Add("batch_size", &options.batch_size,
+                   "Largest number of pairs in a mini-batch: an epoch is cut "
+                   "into equal ones.",
+                   {.min = 1, .max = kMaxBatchSize});
+  command_line.Add("epochs", &options.epochs,
+                   "Largest number of passes over the pairs.",
+                   {.min = 1, .max = 1'000'000});
+  command_line.Add("patience", &options.patience,
+                   "Epochs without improvement, as --early_stopping measures "
+                   "it, before training stops. 0 = never. The best epoch is "
+                   "published.",
+                   {.min = 0, .max = 1'000'000});
+  command_line.Add("early_stopping", &options.early_stopping,
+                   "Measure of the best epoch: ndcg (NDCG@10 of "
+                   "--valid_queries), loss (of the validation pairs) or auto "
+                   "(ndcg with --valid_queries, otherwise loss).",
+                   {{"auto", EpochMeasure::kAuto},
+                    {"ndcg", EpochMeasure::kNdcg},
+                    {"loss", EpochMeasure::kLoss}});
+  command_line.Add("force", &options.force,
+                   "Publishes the best epoch even if --early_stopping's "
+                   "measure finds it worse than the weights before training.");
+  command_line.Add("seed", &options.seed,
+                   "Random seed. The same seed, files and flags give the same "
+                   "model, bit for bit.");
+  command_line.Add("threads", &options.threads,
+                   "Number of threads; does not change the model. 0 = one for "
+                   "each processor.",
+                   {.min = 0, .max = 1024});
+}
+
+}  // namespace
+
+void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
+  AddDataFlags(command_line, options.data);
+  AddNetworkFlags(command_line, options.tower);
+  AddFeatureFlags(command_line, options.features);
+  AddSsiFlags(command_line, options.ssi);
+  AddLossFlags(command_line, options.loss);
+  AddOptimizerFlags(command_line, options.optimizer);
+  AddRunFlags(command_line, options);
+  AddCheckpointFlags(command_line, options.checkpoint);
+}
+
+std::vector<FlagValue> OptionValues(TrainOptions options) {
+  CommandLine command_line({.name = "semrank-train"});
+  AddTrainOptions(command_line, options);
+  return command_line.Values();
+}
+
+}  // namespace semrank

@@ -1,0 +1,313 @@
+#include "model/train/options/resolve_options.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/status_macros.h"
+#include "model/cli/exit_code.h"
+#include "model/format/model_config.h"
+#include "model/train/options/ssi_options.h"
+
+namespace semrank {
+namespace {
+
+absl::Status CheckValidation(const DataOptions& data) {
+  const bool any = !data.valid_queries.empty() || !data.valid_docs.empty() ||
+                   !data.valid_qrels.empty();
+  for (const auto& [flag, file] :
+       {std::pair<std::string_view, const std::string&>{"valid_queries",
+                                                        data.valid_queries},
+        {"valid_docs", data.valid_docs},
+        {"valid_qrels", data.valid_qrels}}) {
+    if (any && file.empty()) {
+      return FlagError(flag, "",
+                       "--valid_queries, --valid_docs and --valid_qrels "
+                       "belong together; one is missing");
+    }
+  }
+  // The negation refuses NaN too.
+  if (!(data.valid_fraction >= 0 && data.valid_fraction <= kMaxValidFraction)) {
+    return FlagError(
+        "valid_fraction", data.valid_fraction,
+        absl::StrFormat("must be 0 to %g, or -1", kMaxValidFraction));
+  }
+  // Both give the validation loss, of which there is one.
+  if (!data.valid_pair_files.empty() && data.valid_fraction > 0) {
+    return FlagError("valid_fraction", data.valid_fraction,
+                     "--valid_pairs are given, so none are held out");
+  }
+  return absl::OkStatus();
+}
+
+// `options.data` has its fraction of validation pairs.
+absl::Status ResolveEarlyStopping(TrainOptions& options) {
+  const DataOptions& data = options.data;
+  const bool has_queries = !data.valid_queries.empty();
+  switch (options.early_stopping) {
+    case EpochMeasure::kAuto:
+      options.early_stopping =
+          has_queries ? EpochMeasure::kNdcg : EpochMeasure::kLoss;
+      break;
+    case EpochMeasure::kNdcg:
+      if (has_queries) break;
+      return FlagError("early_stopping", "ndcg",
+                       "needs --valid_queries, --valid_docs and --valid_qrels");
+    case EpochMeasure::kLoss:
+      if (!data.valid_pair_files.empty() || data.valid_fraction > 0) break;
+      return FlagError("early_stopping", "loss",
+                       "needs --valid_pairs or --valid_fraction");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveValidation(TrainOptions& options) {
+  DataOptions& data = options.data;
+  if (data.valid_fraction == -1) {
+    // Where there is other data to validate on, all pairs are trained on. If
+    // the loss is asked for, pairs are held out beside judged queries too.
+    const bool is_needed = data.valid_pair_files.empty() &&
+                           (data.valid_queries.empty() ||
+                            options.early_stopping == EpochMeasure::kLoss);
+    data.valid_fraction = is_needed ? kDefaultValidFraction : 0;
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckValidation(data));
+  return ResolveEarlyStopping(options);
+}
+
+// Standard input cannot be read again, so a run that reads it cannot be
+// resumed.
+absl::Status ResolveCheckpoint(const DataOptions& data,
+                               CheckpointOptions& checkpoint) {
+  const auto reads_input = [](const std::vector<std::string>& files) {
+    return std::find(files.begin(), files.end(), "-") != files.end();
+  };
+  if (!reads_input(data.train_files) && !reads_input(data.valid_pair_files)) {
+    return absl::OkStatus();
+  }
+  if (checkpoint.resume) {
+    return FlagError("resume", "true",
+                     "standard input cannot be read again: give the pairs as "
+                     "files");
+  }
+  checkpoint = {.every = absl::ZeroDuration(), .batches = 0, .resume = false};
+  return absl::OkStatus();
+}
+
+// "none" is 0, "auto" is nothing.
+absl::StatusOr<std::optional<double>> ParseLexical(const std::string& text) {
+  // No weight: the run fits one (FitLexicalWeightByTraining).
+  if (text == "auto") return std::optional<double>();
+  if (text == "none") return std::optional<double>(0);
+  double weight = 0;
+  if (absl::SimpleAtod(text, &weight) && weight >= 0 && weight < 1) {
+    return std::optional<double>(weight);
+  }
+  return FlagError("lexical", text,
+                   "must be auto, none or a weight from 0 to below 1");
+}
+
+absl::Status ResolveFeatures(FeatureOptions& features) {
+  SEMRANK_ASSIGN_OR_RETURN(features.lexical_weight,
+                           ParseLexical(features.lexical));
+  if (features.hash_buckets > 0 && !HasLetters(features.kind)) {
+    return FlagError(
+        "hash_buckets", features.hash_buckets,
+        absl::StrFormat("hashes letter n-grams, and --features=%s has none",
+                        NameOf(features.kind, kFeatureNames)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveClsm(TowerOptions& tower) {
+  if (tower.activation == v1::ACTIVATION_IDENTITY) {
+    return FlagError("activation", "linear",
+                     "the layers of --tower=clsm are tanh");
+  }
+  tower.activation = v1::ACTIVATION_TANH;
+  if (tower.clsm_window == 0) tower.clsm_window = kDefaultClsmWindow;
+  // n = 2d + 1 (CLSM eq. 1).
+  if (tower.clsm_window % 2 == 0) {
+    return FlagError("window", tower.clsm_window,
+                     "must be odd: a word and as many on each side");
+  }
+  if (!tower.hidden_dims.empty()) return absl::OkStatus();
+  return FlagError("hidden", "",
+                   "--tower=clsm needs the width of its convolution, such as "
+                   "300");
+}
+
+absl::Status ResolveTower(TowerOptions& tower) {
+  if (tower.kind != v1::TOWER_KIND_CLSM && tower.clsm_window != 0) {
+    return FlagError("window", tower.clsm_window,
+                     "only --tower=clsm has windows");
+  }
+  switch (tower.kind) {
+    case v1::TOWER_KIND_DSSM:
+      if (tower.activation == v1::ACTIVATION_IDENTITY) {
+        return FlagError("activation", "linear",
+                         "the layers of --tower=dssm are tanh; --tower=linear "
+                         "has one layer without activation");
+      }
+      tower.activation = v1::ACTIVATION_TANH;
+      break;
+    case v1::TOWER_KIND_LINEAR:
+      // Its default is that of DSSM; a linear tower has none.
+      tower.hidden_dims.clear();
+      if (tower.activation == v1::ACTIVATION_UNSPECIFIED) {
+        tower.activation = v1::ACTIVATION_IDENTITY;
+      }
+      break;
+    case v1::TOWER_KIND_CLSM:
+      SEMRANK_RETURN_IF_ERROR(ResolveClsm(tower));
+      break;
+    default:  // SSI; ResolveSsi does the rest.
+      if (tower.activation == v1::ACTIVATION_TANH) {
+        return FlagError("activation", "tanh", "--tower=ssi has none");
+      }
+      tower.activation = v1::ACTIVATION_IDENTITY;
+      break;
+  }
+  if (tower.hidden_dims.size() > kMaxHiddenLayers) {
+    return FlagError("hidden", absl::StrJoin(tower.hidden_dims, ","),
+                     absl::StrFormat("at most %d layers", kMaxHiddenLayers));
+  }
+  // The negation refuses NaN too. 1 would drop every unit and divide by 0.
+  if (!(tower.dropout >= 0 && tower.dropout < 1)) {
+    return FlagError("dropout", tower.dropout, "must be 0 to below 1");
+  }
+  if (tower.dropout > 0 && tower.hidden_dims.empty()) {
+    return FlagError("dropout", tower.dropout,
+                     "drops hidden units, and this network has none");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveLoss(LossOptions& loss) {
+  const bool in_batch = loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH;
+  // In-batch negatives are embedded anyway and scored by one product, so all
+  // are taken; each drawn one costs an embedding.
+  if (loss.negatives == -1) {
+    loss.negatives = in_batch ? 0 : kDefaultNegatives;
+  }
+  if (loss.negatives == 0 && !in_batch) {
+    return FlagError("negatives", "0",
+                     absl::StrFormat("must be 1 to %d, unless "
+                                     "--negative_sampling=in_batch",
+                                     kMaxNegatives));
+  }
+  if (loss.hard_negatives > 0 && !in_batch) {
+    return FlagError("hard_negatives", loss.hard_negatives,
+                     "they stand beside those of "
+                     "--negative_sampling=in_batch; with shown, --negatives "
+                     "says how many there are");
+  }
+  if (loss.logq < 0 && loss.logq != kAutoLogQ) {
+    return FlagError("logq", loss.logq, "must be 0 to 1, or -1");
+  }
+  if (loss.logq == kAutoLogQ && !in_batch) loss.logq = 0;
+  // Uniform titles are negatives equally often: there is nothing to correct.
+  if (loss.logq > 0 && !in_batch) {
+    return FlagError("logq", loss.logq,
+                     "corrects for titles that are often in a batch; needs "
+                     "--negative_sampling=in_batch");
+  }
+  return absl::OkStatus();
+}
+
+// The number of a kind of features is the sum of its parts' numbers.
+absl::Status CheckTypos(const TrainOptions& options) {
+  const bool has_letters =
+      (options.features.kind & v1::FEATURE_KIND_LETTERS) != 0;
+  if (options.loss.query_typos == 0 || has_letters) return absl::OkStatus();
+  return FlagError(
+      "query_typos", options.loss.query_typos,
+      absl::StrFormat("a mistyped word is none of --features=%s; needs letters",
+                      NameOf(options.features.kind, kFeatureNames)));
+}
+
+}  // namespace
+
+absl::Status CheckFilesAreNamed(const DataOptions& data) {
+  if (data.train_files.empty()) {
+    return FlagError("train", "", "names no file of pairs");
+  }
+  if (data.model_dir.empty()) {
+    return FlagError("model_dir", "", "names no folder for the model");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveOptions(TrainOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(ResolveValidation(options));
+  SEMRANK_RETURN_IF_ERROR(ResolveFeatures(options.features));
+  SEMRANK_RETURN_IF_ERROR(ResolveTower(options.tower));
+  SEMRANK_RETURN_IF_ERROR(ResolveLoss(options.loss));
+  SEMRANK_RETURN_IF_ERROR(CheckTypos(options));
+  SEMRANK_RETURN_IF_ERROR(ResolveCheckpoint(options.data, options.checkpoint));
+  if (!options.data.judged_file.empty() && !UsesShownTitles(options.loss)) {
+    return FlagError("judged", options.data.judged_file,
+                     "used by --negative_sampling=shown and --hard_negatives "
+                     "only");
+  }
+  if (options.tower.kind == v1::TOWER_KIND_CLSM &&
+      HasBigrams(options.features.kind)) {
+    return FlagError("features", NameOf(options.features.kind, kFeatureNames),
+                     "--tower=clsm reads words in order and has no bigrams");
+  }
+  SEMRANK_RETURN_IF_ERROR(ResolveSsi(options));
+  if (options.batch_size == 1 &&
+      options.loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH) {
+    return FlagError("batch_size", "1",
+                     absl::StrFormat("must be 2 to %d: in-batch, a single pair "
+                                     "has no unclicked titles",
+                                     kMaxBatchSize));
+  }
+  return absl::OkStatus();
+}
+
+std::string WhatMakesUnused(std::string_view flag,
+                            const TrainOptions& options) {
+  const v1::TowerKind tower = options.tower.kind;
+  const v1::FeatureKind features = options.features.kind;
+  const bool is_ssi = tower == v1::TOWER_KIND_SSI;
+  const std::string by_tower = "tower=" + NameOf(tower, kTowerNames);
+  const std::string by_features = "features=" + NameOf(features, kFeatureNames);
+  const std::string by_ssi =
+      "ssi=" + NameOf(options.ssi.variant, kSsiVariantNames);
+
+  if (flag == "biases" || flag == "gamma" || flag == "shared_towers") {
+    return is_ssi ? by_tower : "";
+  }
+  if (flag == "hidden") {
+    return is_ssi || tower == v1::TOWER_KIND_LINEAR ? by_tower : "";
+  }
+  if (flag == "embedding_dim") {
+    return is_ssi && !HasSsiVectors(options.ssi.variant) ? by_ssi : "";
+  }
+  if (flag == "ngram_length") return HasLetters(features) ? "" : by_features;
+  if (flag == "max_words") return HasWords(features) ? "" : by_features;
+  if (flag == "max_bigrams" || flag == "min_bigram_count") {
+    return HasBigrams(features) ? "" : by_features;
+  }
+  if (flag == "margin" || flag == "ssi" || flag.starts_with("ssi_")) {
+    if (!is_ssi) return by_tower;
+  }
+  if (flag == "ssi_unknown_word_buckets") {
+    if (HasBigrams(features)) return by_features;
+    // Unknown words have no vectors; only the identity matches them.
+    if (!MatchesUnknownWords(options.ssi.variant,
+                             options.ssi.pair_hash_buckets > 0)) {
+      return by_ssi;
+    }
+  }
+  return "";
+}
+
+}  // namespace semrank
