@@ -16,8 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+float Infinity() { return std::numeric_limits<float>::infinity(); }
+float Nan() { return std::numeric_limits<float>::quiet_NaN(); }
 
 double Length(const std::vector<float>& vector) {
   double squared = 0;
@@ -178,14 +178,14 @@ TEST(RowFormatTest, RoundedVectorsOfTextsKeepTheirBitsAndOthersAreRounded) {
 }
 
 TEST(RowFormatTest, NanAndInfinityAreRefused) {
-  for (const float bad : {kNan, kInfinity, -kInfinity}) {
+  for (const float bad : {Nan(), Infinity(), -Infinity()}) {
     std::vector<float> vector = {1, bad};
     EXPECT_FALSE(ScaleToUnitLength(VectorPrecision::kFloat32, vector));
   }
 }
 
 TEST(RowFormatTest, OnlyValuesThatCanBeScoredAreUsable) {
-  for (const float bad : {kNan, kInfinity, -kInfinity, 1.1e15f}) {
+  for (const float bad : {Nan(), Infinity(), -Infinity(), 1.1e15f}) {
     EXPECT_FALSE(HasUsableValues(std::vector<float>{1, bad, 2})) << bad;
   }
   EXPECT_TRUE(HasUsableValues(std::vector<float>{1e15f, -1e15f, 0}));
