@@ -28,6 +28,7 @@
 #include "model/nn/row_format.h"
 #include "server/base/worker_pool.h"
 #include "server/catalog/search/shared_scan.h"
+#include "server/catalog/store/document_catalog.h"
 #include "tests/support/scan_catalog.h"
 #include "tests/support/tiny_model.h"
 
