@@ -13,8 +13,8 @@ using ::testing::StartsWith;
 
 TEST_F(HttpServerTest, ClientThatSendsNoWholeHeadInTimeIsClosed) {
   Serve({.timeouts = {.head = kSoon}});
-  EXPECT_EQ(Talk(address(), ""), "");
-  EXPECT_EQ(Talk(address(), "GET /page HTTP/1.1\r\nHost"), "");
+  EXPECT_EQ(SendAndReceive(address(), ""), "");
+  EXPECT_EQ(SendAndReceive(address(), "GET /page HTTP/1.1\r\nHost"), "");
 }
 
 TEST_F(HttpServerTest, BodyThatIsLateIs408HoweverItDrips) {
@@ -37,7 +37,7 @@ TEST_F(HttpServerTest, ClientThatDoesNotReadItsResponseInTimeIsClosed) {
 
 TEST_F(HttpServerTest, IdleConnectionIsClosed) {
   Serve({.timeouts = {.idle = kSoon}});
-  EXPECT_THAT(Talk(address(), "GET /page HTTP/1.1\r\n\r\n"),
+  EXPECT_THAT(SendAndReceive(address(), "GET /page HTTP/1.1\r\n\r\n"),
               ::testing::EndsWith("hi"));
 }
 

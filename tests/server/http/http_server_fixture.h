@@ -28,7 +28,8 @@ inline constexpr absl::Duration kSoon = absl::Milliseconds(20);
 inline constexpr std::size_t kHugeBytes = std::size_t{32} << 20;
 
 // Sends `bytes` as they are and returns all that comes back.
-inline std::string Talk(const std::string& address, const std::string& bytes) {
+inline std::string SendAndReceive(const std::string& address,
+                                  const std::string& bytes) {
   PlainClient client(address);
   EXPECT_TRUE(client.Send(bytes));
   return client.ReadToEnd();
@@ -41,7 +42,7 @@ inline int ReadStatus(PlainClient& client) {
   return std::stoi("0" + client.Read(3));
 }
 
-// As Talk, for a response that comes before the request is complete.
+// As SendAndReceive, for a response that comes before the request is complete.
 inline int StatusOf(const std::string& address, const std::string& bytes) {
   PlainClient client(address);
   EXPECT_TRUE(client.Send(bytes));

@@ -61,15 +61,16 @@ TEST_F(HttpServerTest, ChunkedBodyIsReadAndBounded) {
   const std::string head =
       "POST /call HTTP/1.1\r\nConnection: close\r\n"
       "Transfer-Encoding: chunked\r\n\r\n";
-  EXPECT_THAT(Talk(address(), head + "2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n"),
-              ::testing::EndsWith("\r\n\r\nabcde"));
+  EXPECT_THAT(
+      SendAndReceive(address(), head + "2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n"),
+      ::testing::EndsWith("\r\n\r\nabcde"));
   std::string chunks;
   for (int i = 0; i < 20; ++i) {
     chunks += "1770\r\n" + std::string(6'000, 'x') + "\r\n";
   }
-  EXPECT_THAT(Talk(address(), head + chunks + "0\r\n\r\n"),
+  EXPECT_THAT(SendAndReceive(address(), head + chunks + "0\r\n\r\n"),
               StartsWith("HTTP/1.1 413 "));
-  EXPECT_THAT(Talk(address(), head + "2;" + std::string(20'000, 'x')),
+  EXPECT_THAT(SendAndReceive(address(), head + "2;" + std::string(20'000, 'x')),
               StartsWith("HTTP/1.1 400 "));
 }
 
@@ -84,9 +85,9 @@ TEST_F(HttpServerTest, CallsTakePostOnly) {
 TEST_F(HttpServerTest, CompressedBodiesAreRefusedUnread) {
   Serve();
   const std::string answer =
-      Talk(address(),
-           "POST /call HTTP/1.1\r\nContent-Encoding: gzip\r\n"
-           "Content-Length: 1000\r\nConnection: close\r\n\r\n");
+      SendAndReceive(address(),
+                     "POST /call HTTP/1.1\r\nContent-Encoding: gzip\r\n"
+                     "Content-Length: 1000\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 415 "));
   EXPECT_THAT(answer, HasSubstr("\r\nAccept-Encoding: identity\r\n"));
   EXPECT_THAT(answer, HasSubstr("MALFORMED_MESSAGE"));
@@ -216,7 +217,7 @@ class MalformedRequestTest
 
 TEST_P(MalformedRequestTest, IsRefusedAndTheConnectionCloses) {
   Serve();
-  EXPECT_THAT(Talk(address(), GetParam().request),
+  EXPECT_THAT(SendAndReceive(address(), GetParam().request),
               StartsWith("HTTP/1.1 " + std::to_string(GetParam().status)));
   EXPECT_EQ(PageStatus(), 200);
 }
@@ -272,9 +273,9 @@ std::string RefusedRequest(std::size_t num_body_bytes,
 TEST_F(HttpServerTest, ConnectionIsKeptAfterARefusedBodyThatIsNotLarge) {
   Serve();
   for (const std::size_t num_bytes : {100, 100'000}) {
-    const std::string responses =
-        Talk(address(), RefusedRequest(num_bytes) +
-                            "GET /page HTTP/1.1\r\nConnection: close\r\n\r\n");
+    const std::string responses = SendAndReceive(
+        address(), RefusedRequest(num_bytes) +
+                       "GET /page HTTP/1.1\r\nConnection: close\r\n\r\n");
     EXPECT_THAT(responses, StartsWith("HTTP/1.1 401 "));
     EXPECT_THAT(responses, HasSubstr("refusedHTTP/1.1 200 OK\r\n"));
     EXPECT_THAT(responses, ::testing::EndsWith("\r\n\r\nhi"));
@@ -286,7 +287,7 @@ TEST_F(HttpServerTest, RequestWithALargeUnreadBodyIsTheLastOfItsConnection) {
   for (const std::string& request :
        {RefusedRequest(300'000),
         RefusedRequest(100, "Expect: 100-continue\r\n")}) {
-    const std::string response = Talk(address(), request);
+    const std::string response = SendAndReceive(address(), request);
     EXPECT_THAT(response, HasSubstr("401"));
     EXPECT_THAT(response, Not(HasSubstr("200")));
   }
@@ -296,7 +297,8 @@ TEST_F(HttpServerTest, ClientThatDoesNotSendTheRestOfARefusedBodyIsClosed) {
   Serve({.timeouts = {.body = kSoon}});
   std::string request = RefusedRequest(100);
   request.pop_back();
-  EXPECT_THAT(Talk(address(), request), ::testing::EndsWith("refused"));
+  EXPECT_THAT(SendAndReceive(address(), request),
+              ::testing::EndsWith("refused"));
 }
 
 }  // namespace

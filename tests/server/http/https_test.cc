@@ -44,7 +44,8 @@ TEST_F(HttpsTest, ServesPagesAndCalls) {
 
 TEST_F(HttpsTest, PlainTextIsAnsweredWithAHint) {
   ServeTls();
-  const std::string response = Talk(address(), "GET /page HTTP/1.1\r\n\r\n");
+  const std::string response =
+      SendAndReceive(address(), "GET /page HTTP/1.1\r\n\r\n");
   EXPECT_THAT(response, StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(response, HasSubstr("speaks TLS: use https://"));
   EXPECT_EQ(PageStatus(), 400);
@@ -56,7 +57,7 @@ TEST_F(HttpsTest, TlsAtAPlainPortIsAnsweredWithAHint) {
   EXPECT_EQ(failed.status, 0);
   EXPECT_THAT(failed.body, HasSubstr("wrong version number"));
   for (const char* hello : {"\x16", "\x16\x03\x01 hello"}) {
-    const std::string response = Talk(address(), hello);
+    const std::string response = SendAndReceive(address(), hello);
     EXPECT_THAT(response, StartsWith("HTTP/1.1 400 "));
     EXPECT_THAT(response, HasSubstr("speaks plain text: use http://"));
   }
@@ -65,13 +66,13 @@ TEST_F(HttpsTest, TlsAtAPlainPortIsAnsweredWithAHint) {
 
 TEST_F(HttpsTest, SilentClientIsClosedBeforeAndWithinTheHandshake) {
   ServeTls({.timeouts = {.head = kSoon}});
-  EXPECT_EQ(Talk(address(), ""), "");
-  EXPECT_EQ(Talk(address(), "\x16\x03\x01"), "");
+  EXPECT_EQ(SendAndReceive(address(), ""), "");
+  EXPECT_EQ(SendAndReceive(address(), "\x16\x03\x01"), "");
 }
 
 TEST_F(HttpsTest, NonsenseInsteadOfAHandshakeIsClosed) {
   ServeTls();
-  EXPECT_THAT(Talk(address(), "\x16 nonsense nonsense nonsense"),
+  EXPECT_THAT(SendAndReceive(address(), "\x16 nonsense nonsense nonsense"),
               Not(HasSubstr("HTTP")));
   EXPECT_EQ(Call("/page", {files_.ca()}).status, 200);
 }
