@@ -33,7 +33,7 @@ import bench_serving  # noqa: E402
 # Measured ratios are 1.26 and 1.48 on an idle machine. Beside compilers, whose data displaces the
 # server's from the caches, medians of nine rounds were once 1.61 and 2.01; the least vary less.
 SERVING_LIMITS = {"100 cached": 1.7, "1000 cached": 2.1}
-# Measured: 12.3 on a busy Zen 4. einsum uses loops of NumPy's own, whichever BLAS is installed.
+# The ratio is 12 on a busy Zen 4. einsum uses loops of NumPy's own, whichever BLAS is installed.
 TRAINING_LIMIT = 18.0
 TRAINING_ROUNDS = 5
 PRODUCT = """
