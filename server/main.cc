@@ -8,11 +8,11 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
+#include "server/auth/secrets.h"
 #include "server/base/logging.h"
 #include "server/flags.h"
 #include "server/open_files.h"
 #include "server/options.h"
-#include "server/secrets.h"
 #include "server/server.h"
 #include "server/signals.h"
 
@@ -80,9 +80,10 @@ int Main(int argc, char** argv) {
   if (!finished.ok()) return command_line.ExitCode(finished);
   if (options.print_config || options.check_config) {
     absl::PrintF("%s", DescribeConfig(command_line));
-    return command_line.ExitCode(options.check_config
-                                     ? Secrets::Check(options.security)
-                                     : absl::OkStatus());
+    return command_line.ExitCode(
+        options.check_config ? Secrets::Check(options.security.api_keys_file,
+                                              options.security.tls)
+                             : absl::OkStatus());
   }
   const bool json_log = options.log_format == LogFormat::kJson;
   InitLogging(json_log);

@@ -120,7 +120,9 @@ WorkerPool::Options WorkerOptions(WorkerPool::Options options,
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     const ServerOptions& options, ServerSubstitutes substitutes) {
-  SEMRANK_ASSIGN_OR_RETURN(auto secrets, Secrets::Load(options.security));
+  SEMRANK_ASSIGN_OR_RETURN(
+      auto secrets,
+      Secrets::Load(options.security.api_keys_file, options.security.tls));
   SEMRANK_ASSIGN_OR_RETURN(auto cache,
                            DocumentVectorCache::Create(options.cache_bytes));
   if (substitutes.store == nullptr) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -16,7 +15,6 @@
 #include "model/base/strings.h"
 #include "model/format/sha256.h"
 #include "server/base/errors.h"
-#include "server/base/file_stamp.h"
 
 namespace semrank {
 namespace {
@@ -53,6 +51,15 @@ absl::Status Unauthenticated(std::string_view reason,
 // Some 14,000 keys; every call compares with all of them.
 constexpr std::size_t kMaxKeyFileBytes = std::size_t{1} << 20;
 
+absl::StatusOr<ApiKeys> ReadKeys(const std::string& path) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string content,
+                           ReadFile(path, kMaxKeyFileBytes));
+  absl::StatusOr<ApiKeys> keys = ApiKeys::Parse(content);
+  if (keys.ok()) return keys;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s: %s", path, keys.status().message()));
+}
+
 }  // namespace
 
 absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
@@ -79,7 +86,7 @@ absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
     }
     keys.entries_.push_back({*role, hash});
   }
-  // A file that was emptied by mistake must not lock everybody out silently.
+  // A file that was emptied by mistake must not lock every caller out silently.
   if (keys.entries_.empty()) {
     return absl::InvalidArgumentError("there is no key in it");
   }
@@ -97,11 +104,11 @@ absl::Status ApiKeys::Check(std::string_view authorization,
                            "\"authorization\" must be \"Bearer KEY\"");
   }
   authorization.remove_prefix(kScheme.size());
-  // Comparing hashes already hides how much of a key was right. The loop hides
-  // which line of the file it is.
+  // Comparing hashes already hides how much of a key was right.
   SEMRANK_ASSIGN_OR_RETURN(const std::string hash, Sha256Hex(authorization));
-  // All of them, each in constant time: how long it takes says nothing.
-  // A key that is listed twice has the role of its last line.
+  // The loop compares with every line, each in constant time, so that the time
+  // of a call does not say which line it is. A key that is listed twice has the
+  // role of its last line.
   std::optional<Role> role;
   for (const Entry& entry : entries_) {
     if (CRYPTO_memcmp(entry.sha256_hex.data(), hash.data(), kHexDigits) == 0) {
@@ -119,6 +126,9 @@ absl::Status ApiKeys::Check(std::string_view authorization,
                    {{"role", name}});
 }
 
+AccessControl::AccessControl(const std::string& path)
+    : files_({path}, [path] { return ReadKeys(path); }) {}
+
 absl::StatusOr<std::unique_ptr<AccessControl>> AccessControl::FromFile(
     const std::string& path) {
   std::unique_ptr<AccessControl> access(new AccessControl(path));
@@ -134,38 +144,9 @@ std::string AccessControl::NameOfKey(std::string_view authorization) {
   return hash.ok() ? "key " + hash->substr(0, kShownDigits) : "";
 }
 
-std::shared_ptr<const ApiKeys> AccessControl::keys() const {
-  MutexLock lock(mutex_);
-  return keys_;
-}
-
 absl::Status AccessControl::Check(std::string_view authorization,
                                   Role required) const {
-  return keys()->Check(authorization, required);
-}
-
-absl::StatusOr<bool> AccessControl::Refresh() {
-  // Taken before reading, so a change during the read is noticed next time. It
-  // is kept also if the file is bad or gone, which is then reported once.
-  const std::string stamp = FileStamp(path_);
-  if (std::exchange(stamp_, stamp) == stamp) return false;
-  const absl::StatusOr<std::string> content = ReadFile(path_, kMaxKeyFileBytes);
-  if (!content.ok()) {
-    // Out of descriptors, say. The change must not be lost: it may revoke a
-    // key.
-    if (!absl::IsNotFound(content.status())) stamp_.clear();
-    return content.status();
-  }
-  absl::StatusOr<ApiKeys> keys = ApiKeys::Parse(*content);
-  if (!keys.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: %s", path_, keys.status().message()));
-  }
-  auto shared = std::make_shared<const ApiKeys>(*std::move(keys));
-  // Calls that are being checked keep the old keys by their shared_ptr.
-  MutexLock lock(mutex_);
-  keys_ = std::move(shared);
-  return true;
+  return files_.current()->Check(authorization, required);
 }
 
 }  // namespace semrank

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/base/mutex.h"
+#include "server/auth/watched_files.h"
 
 namespace semrank {
 
@@ -28,12 +28,13 @@ enum class Role { kRead, kWrite, kAdmin };
 //   Threads  const after construction.
 class ApiKeys {
  public:
-  // InvalidArgument naming the line, never its content; also for a file
-  // without keys, with which no call could succeed.
+  // InvalidArgument names the line, never its content. A file without keys is
+  // refused too: no call could succeed.
   static absl::StatusOr<ApiKeys> Parse(std::string_view content);
 
   // `authorization` is the header of that name, "Bearer KEY"; empty = none.
-  // Unauthenticated MISSING_KEY or UNKNOWN_KEY, PermissionDenied ROLE_REQUIRED.
+  // Returns Unauthenticated (MISSING_KEY, UNKNOWN_KEY) or PermissionDenied
+  // (ROLE_REQUIRED).
   absl::Status Check(std::string_view authorization, Role required) const;
 
   std::size_t size() const { return entries_.size(); }
@@ -47,39 +48,34 @@ class ApiKeys {
   std::vector<Entry> entries_;
 };
 
-// Those keys, read again when the file changes.
+// The keys of a file that is read again when it changes.
 //
-//   Threads  Check from any thread; Refresh from one at a time.
+//   Threads  thread-safe, except that one thread at a time calls Refresh.
 class AccessControl {
  public:
-  // The file's error, or InvalidArgument naming the file and the line.
+  // Returns the error of the file, or InvalidArgument with the file and the
+  // line.
   static absl::StatusOr<std::unique_ptr<AccessControl>> FromFile(
       const std::string& path);
   AccessControl(const AccessControl&) = delete;
   AccessControl& operator=(const AccessControl&) = delete;
 
-  // As ApiKeys::Check, by the keys in force.
+  // As ApiKeys::Check, by the keys that are in force.
   absl::Status Check(std::string_view authorization, Role required) const;
 
-  // Reads the file again if it has changed since it was last looked at. True =
-  // new keys are in force. An error, returned once a change, leaves the old
-  // keys.
-  absl::StatusOr<bool> Refresh();
+  // As WatchedFiles::Refresh.
+  absl::StatusOr<bool> Refresh() { return files_.Refresh(); }
 
-  std::size_t num_keys() const { return keys()->size(); }
+  std::size_t num_keys() const { return files_.current()->size(); }
 
-  // For the log: "key 1a2b3c4d", the first digits of the key's SHA-256 as they
-  // stand in the file. "" without a key.
+  // The key's name in the log: "key 1a2b3c4d", with the first digits of its
+  // SHA-256 as they stand in the file. "" without a key.
   static std::string NameOfKey(std::string_view authorization);
 
  private:
-  explicit AccessControl(std::string path) : path_(std::move(path)) {}
-  std::shared_ptr<const ApiKeys> keys() const;
+  explicit AccessControl(const std::string& path);
 
-  const std::string path_;
-  std::string stamp_;  // of the file when it was last looked at
-  mutable Mutex mutex_;
-  std::shared_ptr<const ApiKeys> keys_ ABSL_GUARDED_BY(mutex_);
+  WatchedFiles<ApiKeys> files_;
 };
 
 }  // namespace semrank

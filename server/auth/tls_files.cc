@@ -8,12 +8,11 @@
 #include <ctime>
 #include <memory>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
-#include "server/base/file_stamp.h"
 
 namespace semrank {
 namespace {
@@ -65,11 +64,10 @@ absl::Time ExpiryOf(const X509& certificate) {
   return absl::FromTM(utc, absl::UTCTimeZone());
 }
 
-// Changes when any of the files does.
-std::string Stamp(const TlsFiles& files) {
-  std::string stamp = FileStamp(files.cert) + "; " + FileStamp(files.key);
-  if (!files.client_ca.empty()) stamp += "; " + FileStamp(files.client_ca);
-  return stamp;
+std::vector<std::string> Paths(const TlsFiles& files) {
+  std::vector<std::string> paths = {files.cert, files.key};
+  if (!files.client_ca.empty()) paths.push_back(files.client_ca);
+  return paths;
 }
 
 }  // namespace
@@ -99,28 +97,15 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   return content;
 }
 
+TlsCertificates::TlsCertificates(const TlsFiles& files)
+    : asks_clients_(!files.client_ca.empty()),
+      contents_(Paths(files), [files] { return ReadTlsFiles(files); }) {}
+
 absl::StatusOr<std::unique_ptr<TlsCertificates>> TlsCertificates::FromFiles(
     const TlsFiles& files) {
   std::unique_ptr<TlsCertificates> certificates(new TlsCertificates(files));
   SEMRANK_RETURN_IF_ERROR(certificates->Refresh().status());
   return certificates;
-}
-
-absl::StatusOr<bool> TlsCertificates::Refresh() {
-  const std::string stamp = Stamp(files_);
-  if (std::exchange(stamp_, stamp) == stamp) return false;
-  absl::StatusOr<TlsContent> content = ReadTlsFiles(files_);
-  if (!content.ok()) {
-    // Neither bad nor gone: not readable at the moment, so look again.
-    if (!absl::IsInvalidArgument(content.status()) &&
-        !absl::IsNotFound(content.status())) {
-      stamp_.clear();
-    }
-    return content.status();
-  }
-  MutexLock lock(mutex_);
-  content_ = std::make_shared<const TlsContent>(*std::move(content));
-  return true;
 }
 
 }  // namespace semrank

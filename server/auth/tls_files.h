@@ -1,19 +1,17 @@
 // The server's certificate, its key and the client authorities, read from files
 // and checked before anything uses them.
 //
-//   Errors   the file's own, or InvalidArgument, naming the file. No message
-//            contains any part of a key.
-//   Threads  ReadTlsFiles from any thread; TlsCertificates says its own.
+//   Errors   InvalidArgument, or the error of the file; both name the file. No
+//            message contains any part of a key.
 #ifndef SEMRANK_SERVER_AUTH_TLS_FILES_H_
 #define SEMRANK_SERVER_AUTH_TLS_FILES_H_
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "model/base/mutex.h"
+#include "server/auth/watched_files.h"
 
 namespace semrank {
 
@@ -32,41 +30,37 @@ struct TlsContent {
   absl::Time cert_expiry = {};  // notAfter of the first certificate
 };
 
-// Reads all of them. The key must be that of the first certificate, so a pair
+// Reads all files. The key must be that of the first certificate, so a pair
 // that is being replaced is never taken half old, half new.
 absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files);
 
-// Follows the files: listeners take `current` for each new connection.
+// Certificates that follow their files: listeners use current() for each new
+// connection.
 //
-//   Threads  `current` from any thread; Refresh from one at a time.
+//   Threads  thread-safe, except that one thread at a time calls Refresh.
 class TlsCertificates {
  public:
-  // The error of ReadTlsFiles.
+  // Returns the error of ReadTlsFiles.
   static absl::StatusOr<std::unique_ptr<TlsCertificates>> FromFiles(
       const TlsFiles& files);
   TlsCertificates(const TlsCertificates&) = delete;
   TlsCertificates& operator=(const TlsCertificates&) = delete;
 
-  // Reads the files again if they have changed since the last call. True = new
-  // contents are current. An error, returned once per change, leaves the old
-  // ones.
-  absl::StatusOr<bool> Refresh();
+  // As WatchedFiles::Refresh.
+  absl::StatusOr<bool> Refresh() { return contents_.Refresh(); }
 
   // Never null; a different object after each renewal.
   std::shared_ptr<const TlsContent> current() const {
-    MutexLock lock(mutex_);
-    return content_;
+    return contents_.current();
   }
   // Whether clients are asked for a certificate.
-  bool asks_clients() const { return !files_.client_ca.empty(); }
+  bool asks_clients() const { return asks_clients_; }
 
  private:
-  explicit TlsCertificates(TlsFiles files) : files_(std::move(files)) {}
+  explicit TlsCertificates(const TlsFiles& files);
 
-  const TlsFiles files_;
-  std::string stamp_;  // of the files at the last Refresh
-  mutable Mutex mutex_;
-  std::shared_ptr<const TlsContent> content_ ABSL_GUARDED_BY(mutex_);
+  const bool asks_clients_;
+  WatchedFiles<TlsContent> contents_;
 };
 
 }  // namespace semrank

@@ -1,4 +1,4 @@
-#include "server/secrets.h"
+#include "server/auth/secrets.h"
 
 #include <string_view>
 
@@ -8,10 +8,10 @@
 namespace semrank {
 namespace {
 
-// A look costs a few stat calls.
+// A look costs a few calls of stat.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
 
-// True = new ones are in force, which is left to log.
+// Logs an error of Refresh; true = new contents are in force.
 bool LogRefusal(std::string_view what, const absl::StatusOr<bool>& refreshed) {
   if (!refreshed.ok()) {
     LogError("new %s are refused, the old ones stay: %s", what,
@@ -29,16 +29,15 @@ void LogCertificate(const TlsCertificates& tls) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
-    const SecurityOptions& options) {
+    const std::string& api_keys_file, const TlsFiles& tls) {
   std::unique_ptr<Secrets> secrets(new Secrets);
-  if (!options.api_keys_file.empty()) {
+  if (!api_keys_file.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(secrets->access_,
-                             AccessControl::FromFile(options.api_keys_file));
+                             AccessControl::FromFile(api_keys_file));
     LogInfo("%d API keys", secrets->access_->num_keys());
   }
-  if (!options.tls.cert.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(secrets->tls_,
-                             TlsCertificates::FromFiles(options.tls));
+  if (!tls.cert.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(secrets->tls_, TlsCertificates::FromFiles(tls));
     LogCertificate(*secrets->tls_);
   }
   if (secrets->access_ != nullptr && secrets->tls_ == nullptr) {
@@ -53,13 +52,12 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
   return secrets;
 }
 
-absl::Status Secrets::Check(const SecurityOptions& options) {
-  if (!options.api_keys_file.empty()) {
-    SEMRANK_RETURN_IF_ERROR(
-        AccessControl::FromFile(options.api_keys_file).status());
+absl::Status Secrets::Check(const std::string& api_keys_file,
+                            const TlsFiles& tls) {
+  if (!api_keys_file.empty()) {
+    SEMRANK_RETURN_IF_ERROR(AccessControl::FromFile(api_keys_file).status());
   }
-  if (options.tls.cert.empty()) return absl::OkStatus();
-  return ReadTlsFiles(options.tls).status();
+  return tls.cert.empty() ? absl::OkStatus() : ReadTlsFiles(tls).status();
 }
 
 void Secrets::Refresh() {
