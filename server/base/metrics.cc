@@ -14,8 +14,8 @@
 namespace semrank {
 namespace {
 
-// In the order of Stage.
-constexpr std::array<const char*, kNumStages> kStageLabels = {
+// In the order of Phase. The label of the metric is "stage", a published name.
+constexpr std::array<const char*, kNumPhases> kPhaseLabels = {
     "queue", "read", "parse", "cache", "embed", "score", "serialize"};
 // By number of absl::StatusCode, which are gRPC's numbers, in the spelling of
 // go-grpc-prometheus that public dashboards expect.
@@ -84,7 +84,7 @@ std::string_view StatusCodeLabel(absl::StatusCode code) {
   return kCodeLabels[NumberOf(code)];
 }
 
-const prometheus::Histogram::BucketBoundaries& Metrics::StageBuckets() {
+const prometheus::Histogram::BucketBoundaries& Metrics::PhaseBuckets() {
   static const prometheus::Histogram::BucketBoundaries buckets = {
       1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3,
       5e-3, .01,    .025, .05,  .1,     .25,  .5,   1,      2.5,  5,    10};
@@ -110,9 +110,9 @@ Metrics::Metrics() {
                      "Requests on streams that were answered, by status code.");
   auto& stages = HistogramFamily("semrank_stage_duration_seconds",
                                  "Time that a request spent in one stage.");
-  for (int i = 0; i < kNumStages; ++i) {
-    stage_seconds_[i] =
-        &stages.Add({{"stage", kStageLabels[i]}}, StageBuckets());
+  for (int i = 0; i < kNumPhases; ++i) {
+    phase_seconds_[i] =
+        &stages.Add({{"stage", kPhaseLabels[i]}}, PhaseBuckets());
   }
   auto& embedded = CounterFamily("semrank_texts_embedded_total",
                                  "Texts that went through a tower.");

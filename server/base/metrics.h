@@ -17,28 +17,22 @@
 #include <prometheus/registry.h>
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
 #include "model/nn/two_tower_model.h"
+#include "server/base/phase_times.h"
 
 namespace semrank {
 
-// What a request's time goes into; Timings in the API are the same, except that
-// they count reading (counting, admitting and decoding a message or its JSON)
-// with parsing (normalising texts).
-enum class Stage { kQueue, kRead, kParse, kCache, kEmbed, kScore, kSerialize };
-inline constexpr int kNumStages = 7;
 inline constexpr int kNumStatusCodes = 17;
 
 // "OK", "InvalidArgument": the spelling of gRPC dashboards.
@@ -97,8 +91,11 @@ class Metrics {
   };
   Stream AddStream(std::string_view service, std::string_view method);
 
-  void RecordStage(Stage stage, absl::Duration time) {
-    stage_seconds_[static_cast<int>(stage)]->Observe(
+  void RecordStage(Phase phase, absl::Duration time) {
+    RecordPhase(phase, time);
+  }
+  void RecordPhase(Phase phase, absl::Duration time) {
+    phase_seconds_[static_cast<int>(phase)]->Observe(
         absl::ToDoubleSeconds(time));
   }
   // One batch that went through a tower.
@@ -145,7 +142,10 @@ class Metrics {
                                                              const char* help);
   // Buckets, in seconds, from a cached look-up of a few titles to a large
   // batch.
-  static const prometheus::Histogram::BucketBoundaries& StageBuckets();
+  static const prometheus::Histogram::BucketBoundaries& PhaseBuckets();
+  static const prometheus::Histogram::BucketBoundaries& StageBuckets() {
+    return PhaseBuckets();
+  }
 
   // All metrics in Prometheus' text format, version 0.0.4.
   std::string Render() const;
@@ -168,7 +168,7 @@ class Metrics {
   prometheus::Family<prometheus::Counter>* received_;
   prometheus::Family<prometheus::Counter>* sent_;
   prometheus::Family<prometheus::Counter>* answered_;
-  std::array<prometheus::Histogram*, kNumStages> stage_seconds_;
+  std::array<prometheus::Histogram*, kNumPhases> phase_seconds_;
   std::array<prometheus::Counter*, 2> texts_embedded_;
   std::array<prometheus::Histogram*, 2> batch_texts_;
   prometheus::Counter* cache_hits_;
@@ -192,41 +192,19 @@ class Metrics {
   mutable std::size_t page_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // the last one
 };
 
-// How long the stages of one request took.
-struct StageTimes {
-  std::array<absl::Duration, kNumStages> times{};
-
-  absl::Duration& operator[](Stage stage) {
-    return times[static_cast<int>(stage)];
-  }
-  absl::Duration operator[](Stage stage) const {
-    return times[static_cast<int>(stage)];
-  }
-};
-
-// Puts the stages that ran into the histograms.
-inline void RecordStages(const StageTimes& times, Metrics& metrics) {
-  for (const Stage stage :
-       {Stage::kParse, Stage::kCache, Stage::kEmbed, Stage::kScore}) {
-    if (times[stage] > absl::ZeroDuration()) {
-      metrics.RecordStage(stage, times[stage]);
+// Counts the phases that ran.
+inline void RecordPhases(const PhaseTimes& times, Metrics& metrics) {
+  for (const Phase phase :
+       {Phase::kParse, Phase::kCache, Phase::kEmbed, Phase::kScore}) {
+    if (times[phase] > absl::ZeroDuration()) {
+      metrics.RecordPhase(phase, times[phase]);
     }
   }
 }
 
-// A stop watch on a clock that never jumps.
-class StageClock {
- public:
-  // Time since construction or the last Lap.
-  absl::Duration Lap() {
-    const auto now = std::chrono::steady_clock::now();
-    return absl::FromChrono(now - std::exchange(last_, now));
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ =
-      std::chrono::steady_clock::now();
-};
+inline void RecordStages(const PhaseTimes& times, Metrics& metrics) {
+  RecordPhases(times, metrics);
+}
 
 }  // namespace semrank
 
