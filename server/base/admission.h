@@ -1,11 +1,5 @@
-// Permits to work, counted in texts: one rule for every call, so that a batch
-// of a thousand weighs what a thousand single texts weigh. Taken before any
-// work, held until the response is made. No request waits: over the limit the
-// answer is "not now", at once; when not one more text fits, before the request
-// is looked at. Permits bound memory; WorkerPool bounds the time that admitted
-// requests wait.
-//
-//   Threads  every method, from any thread; lock-free.
+// Admission: permits to work, counted in texts, and the measurements that a
+// decision to admit needs.
 #ifndef SEMRANK_SERVER_BASE_ADMISSION_H_
 #define SEMRANK_SERVER_BASE_ADMISSION_H_
 
@@ -13,19 +7,20 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "server/base/request_costs.h"
+#include "absl/time/time.h"
 
 namespace semrank {
 
-// A level that goes up and down, and its highest value of the current minute
-// and the one before: a gauge that is read at each scrape misses short peaks.
+// A level, and its highest value of the current minute and the one before: a
+// gauge that is read at each scrape misses short peaks.
 //
-//   Threads  every method, from any thread; lock-free. A change at the very end
-//            of a minute counts in one of the two.
+//   Threads  thread-safe and lock-free. A change at the very end of a minute
+//            counts in one of the two.
 class HighWaterMark {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,8 +29,8 @@ class HighWaterMark {
   void Raise(std::int64_t by, Clock::time_point now = Clock::now()) {
     Note(level_ += by, MinuteOf(now));
   }
-  // False, and nothing is changed, when the level would be over `limit`; by 0
-  // it always goes.
+  // Returns false and changes nothing when the level would exceed `limit`; a
+  // rise by 0 always succeeds.
   bool RaiseWithin(std::int64_t by, std::int64_t limit,
                    Clock::time_point now = Clock::now()) {
     std::int64_t level = level_.load();
@@ -46,7 +41,7 @@ class HighWaterMark {
     return true;
   }
   void Lower(std::int64_t by, Clock::time_point now = Clock::now()) {
-    // It may have been as high since long before this minute.
+    // The old level may have held since long before this minute.
     Note(level_.fetch_sub(by), MinuteOf(now));
   }
 
@@ -65,7 +60,7 @@ class HighWaterMark {
   static constexpr int kLevelBits = 32;
   static constexpr std::int64_t kMaxLevel = (std::int64_t{1} << kLevelBits) - 1;
 
-  // From 2 on, so that an empty slot is long past.
+  // Minutes count from 2, so that an empty slot is long past.
   static std::int64_t MinuteOf(Clock::time_point now) {
     return 2 + std::chrono::floor<std::chrono::minutes>(now.time_since_epoch())
                    .count();
@@ -86,9 +81,47 @@ class HighWaterMark {
   std::array<std::atomic<std::int64_t>, 2> slots_{};
 };
 
+// Requests whose texts cost about the same.
+enum class RequestKind { kRank, kEmbed, kExplain, kPut, kSearch, kOther };
+inline constexpr std::size_t kNumRequestKinds = 6;
+
+// How long requests run, as measured: the mean of the last ones of the same
+// kind and about the same size. Cached and new titles share a mean: the server
+// knows which ones a request brings only after looking them up, and the mean
+// over the queue is what counts.
+//
+//   Threads  thread-safe and lock-free; of two updates at once one may be lost.
+class RequestCosts {
+ public:
+  // The cost of a text before a request of the kind and size was measured:
+  // about that of a new title.
+  static constexpr absl::Duration kFirstGuess = absl::Microseconds(5);
+
+  // `time` is what a complete run took, without waiting; `num_texts` below 1
+  // counts as 1.
+  void Record(RequestKind kind, std::int64_t num_texts, absl::Duration time);
+  // The cost of a whole request: the mean of a text times `num_texts`.
+  absl::Duration Estimate(RequestKind kind, std::int64_t num_texts) const;
+
+ private:
+  // Sizes from one power of two to the next share a mean.
+  static constexpr std::size_t kNumSizes = 16;
+  using Mean = std::atomic<float>;  // nanoseconds a text; 0 = none yet
+
+  std::array<std::array<Mean, kNumSizes>, kNumRequestKinds> means_{};
+};
+
+// Permits to work, counted in texts: one rule for every call, so that a batch
+// of a thousand weighs what a thousand single texts weigh. A request gets its
+// permit before any work and holds it until the response is made. No request
+// waits: over the limit it is refused at once; when not one more text fits, it
+// is refused before it is read. Permits bound memory; WorkerPool bounds the
+// time that admitted requests wait.
+//
+//   Threads  thread-safe and lock-free.
 class Admission {
  public:
-  // Gives its texts back when destroyed. Must not outlive the Admission.
+  // Returns its texts when destroyed. Must not outlive the Admission.
   class Permit {
    public:
     Permit() = default;
@@ -117,25 +150,25 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  // ResourceExhausted with "retry_delay_ms" when the texts do not fit beside
-  // those in flight. A call without texts (0) always fits.
+  // ResourceExhausted with "retry_delay_ms" when the texts in flight leave no
+  // room for `num_texts`. A call without texts (0) always fits.
   absl::StatusOr<Permit> Admit(std::int64_t num_texts);
 
-  // The same error when not one more text would fit. Takes nothing.
+  // Returns the same error when not one more text would fit. Takes no permit.
   absl::Status CheckRoom() const;
 
   std::int64_t max_inflight_texts() const { return max_inflight_texts_; }
   std::int64_t inflight_texts() const { return inflight_texts_.level(); }
   // The most texts in flight in the last minute or two.
   std::int64_t high_water_mark() const { return inflight_texts_.mark(); }
-  // Those whose requests wait for a worker; maintained by the code that
-  // queues them.
+  // Texts whose requests wait for a worker; the code that queues requests
+  // maintains the level.
   HighWaterMark& queued_texts() { return queued_texts_; }
-  // What admitted requests were measured to cost.
+  // The measured cost of admitted requests.
   RequestCosts& costs() { return costs_; }
 
  private:
-  // `inflight` is what the texts do not fit beside.
+  // The error for `num_texts` that do not fit beside `inflight` texts.
   absl::Status DoNotFit(std::int64_t num_texts, std::int64_t inflight) const;
   void Release(std::int64_t num_texts) { inflight_texts_.Lower(num_texts); }
 

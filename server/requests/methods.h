@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "server/auth/access_control.h"
-#include "server/base/request_costs.h"
+#include "server/base/admission.h"
 #include "server/requests/handlers.h"
 
 namespace google::protobuf {

@@ -1,6 +1,6 @@
-#include "server/base/request_costs.h"
-
 #include <gtest/gtest.h>
+
+#include "server/base/admission.h"
 
 namespace semrank {
 namespace {

@@ -1,8 +1,8 @@
-#include "server/base/task_queue.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "server/base/worker_pool.h"
 
 namespace semrank {
 namespace {
