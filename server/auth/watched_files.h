@@ -47,7 +47,7 @@ class WatchedFiles {
       }
       return content.status();
     }
-    // Whoever uses the old contents keeps them by its shared_ptr.
+    // A caller that uses the old contents keeps them by its shared_ptr.
     auto shared = std::make_shared<const Content>(*std::move(content));
     MutexLock lock(mutex_);
     content_ = std::move(shared);

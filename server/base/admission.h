@@ -86,9 +86,9 @@ enum class RequestKind { kRank, kEmbed, kExplain, kPut, kSearch, kOther };
 inline constexpr std::size_t kNumRequestKinds = 6;
 
 // How long requests run, as measured: the mean of the last ones of the same
-// kind and about the same size. Cached and new titles share a mean: the server
-// knows which ones a request brings only after looking them up, and the mean
-// over the queue is what counts.
+// kind and about the same size. There is one mean for cached and new titles:
+// the server knows which ones a request brings only after looking them up, and
+// the mean over the queue is what counts.
 //
 //   Threads  thread-safe and lock-free; of two updates at once one may be lost.
 class RequestCosts {

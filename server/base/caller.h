@@ -1,7 +1,7 @@
-// The client that waits for a response, and its deadline. Work checks both
-// between two slices and stops when no client waits any more.
+// The client that waits for a response, and its deadline. A request checks both
+// between two slices, and stops when no client waits any more.
 //
-//   Threads  both methods, from any thread, as long as the call lasts.
+//   Threads  thread-safe, as long as the call lasts.
 #ifndef SEMRANK_SERVER_BASE_CALLER_H_
 #define SEMRANK_SERVER_BASE_CALLER_H_
 
@@ -22,7 +22,7 @@ class Caller {
   virtual bool cancelled() const = 0;
 };
 
-// For background work of the server itself: no deadline, never cancelled.
+// The server itself, for background work: no deadline, never cancelled.
 class BackgroundCaller final : public Caller {
  public:
   absl::Time deadline() const override { return absl::InfiniteFuture(); }

@@ -1,6 +1,6 @@
 // Counts open connections against a limit.
 //
-//   Threads  every method, from any thread.
+//   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_BASE_CONNECTION_COUNT_H_
 #define SEMRANK_SERVER_BASE_CONNECTION_COUNT_H_
 
@@ -16,8 +16,8 @@ class ConnectionCount {
   ConnectionCount(const ConnectionCount&) = delete;
   ConnectionCount& operator=(const ConnectionCount&) = delete;
 
-  // Counts one more; false at the limit, which counts as a refusal. Each
-  // success needs one Leave.
+  // Counts one more connection. At the limit it counts a refusal and returns
+  // false. Each success needs one Leave.
   bool Enter() {
     if (num_open_.fetch_add(1) < max_connections_) return true;
     --num_open_;
@@ -25,10 +25,10 @@ class ConnectionCount {
     return false;
   }
   void Leave() { --num_open_; }
-  // Counts an attempt to accept for which the system had no descriptor or no
-  // memory.
+  // Counts an accept that failed because the system had no file descriptor or
+  // no memory.
   void CountAcceptFailure() { ++num_accept_failures_; }
-  // Counts a connection that was closed for the memory it took.
+  // Counts a connection that was closed because of the memory it took.
   void CountFlood() { ++num_floods_; }
 
   std::int64_t max_connections() const { return max_connections_; }

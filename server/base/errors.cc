@@ -9,12 +9,12 @@
 namespace semrank {
 namespace {
 
-// Payload names inside absl::Status; they never leave the process.
+// Names of payloads inside absl::Status; they never leave the process.
 constexpr std::string_view kReasonUrl = "semrank/reason";
 constexpr std::string_view kValueUrlPrefix = "semrank/value/";
 
-// For statuses of the model library, which carry no reason: hence the reasons
-// that name a model.
+// The reason for a status of the model library, which carries none; so most of
+// these reasons name a model.
 std::string_view DefaultReason(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInvalidArgument:
@@ -85,7 +85,7 @@ std::map<std::string, std::string> ErrorValues(const absl::Status& status) {
 absl::Status FieldError(std::string_view reason, std::string_view field,
                         std::string_view message,
                         std::vector<ErrorValue> values) {
-  // Added here, so that every error of a field names it.
+  // Every error about a field names it, whatever other values it has.
   values.push_back({"field", std::string(field)});
   return MakeError(absl::StatusCode::kInvalidArgument, reason,
                    absl::StrFormat("%s: %s", field, message), values);
@@ -144,7 +144,7 @@ absl::Status MalformedMessage(std::string_view message_name) {
 
 absl::Status MessageTooLarge(std::size_t num_bytes,
                              std::size_t max_request_bytes) {
-  // Two flags make the limit; the first is the one to raise.
+  // Two flags determine the limit; the error names the one to raise.
   return MakeError(
       absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
       absl::StrFormat("a message of %d bytes, over the limit of %d that "

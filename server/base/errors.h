@@ -1,10 +1,10 @@
 // Errors that programs can read: a status whose reason and values become one
-// google.rpc.ErrorInfo on every wire. Made here, without knowing a wire.
+// google.rpc.ErrorInfo over gRPC and HTTP.
 //
-//   Reasons  those of proto/README.md; published, so never renamed.
-//   Values   by name: "field", "value", "limit", "flag", "retry_delay_ms".
-//            Never a text, a key or a payload of the caller.
-//   Threads  free functions, from any thread.
+//   Reasons  proto/README.md lists them. Clients depend on them, so none is
+//            ever renamed.
+//   Values   have names: "field", "value", "limit", "flag", "retry_delay_ms".
+//            They never hold a text, a key or a payload of the caller.
 #ifndef SEMRANK_SERVER_BASE_ERRORS_H_
 #define SEMRANK_SERVER_BASE_ERRORS_H_
 
@@ -29,12 +29,12 @@ absl::Status MakeError(absl::StatusCode code, std::string_view reason,
                        std::string_view message,
                        const std::vector<ErrorValue>& values = {});
 
-// What an error over a limit carries: `flag` is the one that sets the limit.
+// The values of an error about a limit, which --`flag` sets.
 std::vector<ErrorValue> LimitValues(std::int64_t value, std::int64_t limit,
                                     std::string_view flag);
 
-// The reason given to MakeError; for a status made elsewhere (the model
-// library) the one that fits its code. Empty only for OK.
+// The reason that MakeError got; for a status of the model library, the reason
+// that fits its code. Empty only for OK.
 std::string ErrorReason(const absl::Status& status);
 std::map<std::string, std::string> ErrorValues(const absl::Status& status);
 
@@ -43,33 +43,33 @@ absl::Status FieldError(std::string_view reason, std::string_view field,
                         std::string_view message,
                         std::vector<ErrorValue> values = {});
 
-// How long a refused caller is asked to stay away.
+// How long a refused caller is asked to wait before it retries.
 inline constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
-// RESOURCE_EXHAUSTED OVERLOADED: a retry is welcome after kRetryDelay.
+// RESOURCE_EXHAUSTED OVERLOADED: the caller may retry after kRetryDelay.
 absl::Status Overloaded(std::string_view message,
                         std::vector<ErrorValue> values);
 
-// The same errors wherever texts come in.
+// Errors about the texts of a request, the same for every method.
 absl::Status TooLong(std::string_view reason, std::string_view field,
                      std::size_t num_bytes, std::int64_t limit,
                      std::string_view flag);
 absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
                          std::int64_t max_text_bytes);
-// `cause` is the normalizer's, with the place of the bad byte.
+// `cause` is the error of the normalizer, with the place of the bad byte.
 absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request);
 
-// RESOURCE_EXHAUSTED for a whole message, and for all the metadata of a call.
+// RESOURCE_EXHAUSTED about a whole message, and about the metadata of a call.
 absl::Status MessageTooLarge(std::size_t num_bytes,
                              std::size_t max_request_bytes);
 absl::Status MetadataTooLarge(std::size_t num_bytes,
                               std::size_t max_metadata_bytes);
 
-// NOT_FOUND for one key: "ids[3]: no such document in the catalog".
+// NOT_FOUND about one key: "ids[3]: no such document in the catalog".
 absl::Status DocumentNotFound(std::string_view field);
 
-// For bytes that are no message of this name ("semrank.v1.RankRequest").
+// The bytes are no message of this name ("semrank.v1.RankRequest").
 inline constexpr std::string_view kMalformedReason = "MALFORMED_MESSAGE";
 absl::Status MalformedMessage(std::string_view message_name);
 

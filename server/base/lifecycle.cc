@@ -18,7 +18,7 @@ std::string_view Lifecycle::Description(State state) {
   return "";
 }
 
-// UNAVAILABLE, the code that clients and load balancers retry elsewhere.
+// Clients and load balancers retry UNAVAILABLE at another server.
 absl::Status Lifecycle::DrainingError() {
   return MakeError(absl::StatusCode::kUnavailable, "DRAINING",
                    Description(State::kStopping));

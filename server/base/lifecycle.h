@@ -1,7 +1,7 @@
-// Where the process is in its life; the one thing that readiness, health and
-// the calls agree on. States only move forward.
+// The state of the server, on which readiness, health and calls agree. States
+// only move forward.
 //
-//   Threads  every method, from any thread.
+//   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_BASE_LIFECYCLE_H_
 #define SEMRANK_SERVER_BASE_LIFECYCLE_H_
 
@@ -15,16 +15,16 @@ namespace semrank {
 class Lifecycle {
  public:
   enum class State {
-    kLoading,   // not ready yet: calls that need a model are UNAVAILABLE
-    kServing,   // ready
-    kDraining,  // not ready any more, but calls that still come are served
-    kStopping,  // calls that still come are UNAVAILABLE
-    kEnding,    // and those that still run are cancelled
+    kLoading,   // not ready: calls that need a model are UNAVAILABLE
+    kServing,   // ready, until a signal stops the server
+    kDraining,  // not ready, but new calls are answered for --drain_delay
+    kStopping,  // new calls are UNAVAILABLE; calls in flight may end
+    kEnding,    // calls in flight are cancelled
   };
 
   State state() const { return state_.load(std::memory_order_acquire); }
 
-  // Moves to `state` unless it is there or further already.
+  // Moves forward to `state`; an earlier state changes nothing.
   void Advance(State state) {
     State now = state_.load();
     while (now < state && !state_.compare_exchange_weak(now, state)) {
@@ -33,15 +33,15 @@ class Lifecycle {
 
   bool ready() const { return state() == State::kServing; }
 
-  // For people: "serving", or why not.
+  // Human-readable: "serving", or why the server does not serve.
   static std::string_view Description(State state);
 
-  // What a server that stops answers: Unavailable, DRAINING.
+  // The response of a server that stops: Unavailable, DRAINING.
   static absl::Status DrainingError();
 
-  // Unavailable while calls cannot be answered.
+  // Unavailable in a state in which calls are not answered.
   absl::Status CheckAnswering() const;
-  // The same for calls that need no model.
+  // As CheckAnswering, for calls that need no model.
   absl::Status CheckNotStopping() const {
     return state() >= State::kStopping ? DrainingError() : absl::OkStatus();
   }

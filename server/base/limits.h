@@ -1,5 +1,5 @@
-// What the server accepts, in one place: flags set it, the engine and the
-// adapters keep to it, GetLimits publishes it.
+// The limits of a server: flags set them, every part keeps to them, and
+// GetLimits publishes them.
 #ifndef SEMRANK_SERVER_BASE_LIMITS_H_
 #define SEMRANK_SERVER_BASE_LIMITS_H_
 
@@ -16,14 +16,14 @@ struct Limits {
   // Texts admitted at once over all calls. At least max_texts_per_request + 1,
   // so that the largest request (and its query) can be admitted at all.
   std::int64_t max_inflight_texts = 100'000;
-  // Requests of one stream in work at once; the next one is read when one of
+  // Requests of one stream in flight; the server reads the next one when one of
   // them is done.
   std::int64_t max_requests_per_stream = 64;
-  // Calls and streams at once on one connection; further ones wait in the
+  // Calls and streams in flight on one connection; further ones wait in the
   // client.
   std::int64_t max_streams_per_connection = 1'000;
-  // Connections at once over gRPC; a further one is closed. Fewer where the
-  // limit on open files does not allow as many.
+  // Open connections over gRPC; a further one is closed. FinishOptions reduces
+  // it to what the limit on open files allows.
   std::int64_t max_connections = 8'192;
   // Bytes of one call's metadata.
   std::int64_t max_metadata_bytes = 8'192;
@@ -36,12 +36,13 @@ struct Limits {
   std::int64_t max_top_k = 1'000;
 };
 
-// Messages are sized for given vectors up to this dimension, not for that of
-// the model at hand: the limit stays while models come and go.
+// The limit on messages has room for candidate vectors of this dimension. It
+// does not depend on the model, so that it stays when a model is replaced.
 inline constexpr std::int64_t kSizedEmbeddingDim = 1'024;
 
-// Largest message that a request within the limits can need: every text at its
-// longest, or every candidate a vector, with the wire's own bytes.
+// The largest message that a request within the limits can need: every text has
+// its maximum length, or every candidate is a vector; Protobuf adds its own
+// bytes.
 inline std::int64_t MaxRequestBytes(const Limits& limits) {
   const std::int64_t candidate_bytes =
       std::max(limits.max_text_bytes, kSizedEmbeddingDim * 4) + 8;
@@ -49,7 +50,7 @@ inline std::int64_t MaxRequestBytes(const Limits& limits) {
          limits.max_text_bytes + 4'096;
 }
 
-// Largest response: a float32 vector for every text, or every title echoed.
+// The largest response: a float32 vector for every text, or every title echoed.
 inline std::int64_t MaxResponseBytes(const Limits& limits) {
   return MaxRequestBytes(limits) + limits.max_texts_per_request * 16;
 }

@@ -21,7 +21,7 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-// The port is numeric only, so a typo is not looked up in /etc/services.
+// The port must be a number, so that a typo is not looked up in /etc/services.
 absl::StatusOr<Addresses> LookUp(const std::string& host,
                                  const std::string& port) {
   addrinfo hints = {};
@@ -36,15 +36,15 @@ absl::StatusOr<Addresses> LookUp(const std::string& host,
   return Addresses(first);
 }
 
-// Connections inherit these. A peer that vanishes without a word is noticed
-// after some two minutes, and its place is free again.
-// Errors are ignored: each option improves the socket, none is needed to serve.
+// Connections inherit these options. The kernel notices a peer that vanished
+// after some two minutes and frees its place. Errors are ignored: each option
+// improves the socket, none is needed to serve.
 void SetOptions(int fd, const addrinfo& at, bool both_kinds) {
   const auto set = [fd](int level, int name, int value) {
     setsockopt(fd, level, name, &value, sizeof(value));
   };
-  // Without it a restarted server could not bind while connections of the
-  // process before it are in TIME_WAIT. On Linux it does not let two servers
+  // Without SO_REUSEADDR a restarted server could not bind while connections of
+  // its predecessor are in TIME_WAIT. On Linux it does not let two servers
   // share a port.
   set(SOL_SOCKET, SO_REUSEADDR, 1);
   // Nagle's algorithm would hold small responses until the client acknowledges
@@ -55,7 +55,7 @@ void SetOptions(int fd, const addrinfo& at, bool both_kinds) {
   set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
   set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
   set(IPPROTO_TCP, TCP_KEEPCNT, 4);
-  // Set in both cases, because the default is a setting of the machine
+  // Both cases set it, because its default is a setting of the machine
   // (net.ipv6.bindv6only).
   if (at.ai_family == AF_INET6) {
     set(IPPROTO_IPV6, IPV6_V6ONLY, both_kinds ? 0 : 1);
@@ -92,8 +92,8 @@ int Add(const addrinfo& at, bool both_kinds,
   return 0;
 }
 
-// Addresses of a kind that this machine does not have are left out, as long as
-// there is another; a port that is taken is not.
+// Skips addresses of a kind that this machine does not have, as long as there
+// is another. A port that is in use is an error.
 absl::StatusOr<std::vector<FileDescriptor>> ListenAtAll(const std::string& host,
                                                         const std::string& port,
                                                         bool both_kinds) {
@@ -104,8 +104,8 @@ absl::StatusOr<std::vector<FileDescriptor>> ListenAtAll(const std::string& host,
     const int failure = Add(*at, both_kinds, sockets);
     // A name often has an IPv4 and an IPv6 address. Serving only one of them
     // because a foreign process has the other would split the clients between
-    // two programs. With port 0 the system chose the port at the first address,
-    // and the second one is left out if another process has that port there.
+    // two programs. With port 0 the system chose the port at the first address;
+    // the second address is skipped if another process has that port there.
     if (failure == EADDRINUSE && port != "0") {
       return ErrnoStatus(failure, "listen on", host + ":" + port);
     }
@@ -120,7 +120,8 @@ absl::StatusOr<std::vector<FileDescriptor>> ListenAtAll(const std::string& host,
 }  // namespace
 
 absl::StatusOr<ListeningSockets> ListenAt(const std::string& address) {
-  // The last colon: an IPv6 address in brackets has colons of its own.
+  // The last colon precedes the port: an IPv6 address in brackets has colons of
+  // its own.
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos) {
     return absl::InvalidArgumentError(address + " is not HOST:PORT");
@@ -130,11 +131,11 @@ absl::StatusOr<ListeningSockets> ListenAt(const std::string& address) {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   }
-  // One IPv6 socket takes IPv4 connections as well (as mapped addresses). Two
-  // sockets would each need the same free port when the port is 0.
+  // One IPv6 socket accepts IPv4 connections too (as mapped addresses). Two
+  // sockets would need the same free port when the port is 0.
   const bool both_kinds = host == "0.0.0.0" || host == "::";
   auto sockets = ListenAtAll(both_kinds ? "::" : host, port, both_kinds);
-  if (both_kinds && !sockets.ok()) {  // a machine without IPv6?
+  if (both_kinds && !sockets.ok()) {  // the machine may have no IPv6
     sockets = ListenAtAll("0.0.0.0", port, both_kinds);
   }
   SEMRANK_RETURN_IF_ERROR(sockets.status());

@@ -1,11 +1,11 @@
 // Sockets that listen for TCP connections at HOST:PORT.
 //
-//   Host     a name (all its addresses), an IPv4 address, or an IPv6 one in
-//            brackets; 0.0.0.0 and [::] are all addresses of both kinds.
-//   Port     0 = any free one. A port that is in use is an error:
-//            ports are not shared.
-//   Errors   what the system says, with the address.
-//   Threads  free function, from any thread; looking up a name may block.
+//   Host     a name (all its addresses), an IPv4 address, or an IPv6 address
+//            in brackets; 0.0.0.0 and [::] are all addresses of both kinds.
+//   Port     0 = any free one. A port that is in use is an error: ports are not
+//            shared.
+//   Errors   the error of the system, with the address.
+//   Blocks   while a name is looked up.
 #ifndef SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_
 #define SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_
 
@@ -19,7 +19,7 @@ namespace semrank {
 
 struct ListeningSockets {
   std::vector<FileDescriptor> sockets = {};  // at least one; non-blocking
-  std::string address = {};  // as asked for, with the port that is in use
+  std::string address = {};  // HOST:PORT with the port that is in use
 };
 
 absl::StatusOr<ListeningSockets> ListenAt(const std::string& address);

@@ -1,7 +1,7 @@
 // Limits log lines per second and counts the dropped ones, so that no client
 // can fill the log.
 //
-//   Threads  every method, from any thread.
+//   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_BASE_LOG_THROTTLE_H_
 #define SEMRANK_SERVER_BASE_LOG_THROTTLE_H_
 

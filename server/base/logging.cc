@@ -23,19 +23,20 @@ using Json = nlohmann::ordered_json;
 // members of the JSON object already. Both loggers share a sink, so lines never
 // interleave.
 
-// The name tells JsonMessage which of the two a message is.
+// JsonMessage distinguishes the two by the name of the logger.
 constexpr char kMembersLogger[] = "semrank members";
 
-// Bytes that are no UTF-8 are replaced.
+// Replaces bytes that are not UTF-8.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The message as a member of an object, or the members that it is.
+// Formats a message as the member "message" of an object, or as the members
+// that it already consists of.
 class JsonMessage final : public spdlog::custom_flag_formatter {
  public:
-  // Stands for %* in the pattern. %v would write the payload without escaping
-  // it, and a quote in it would break the line's JSON.
+  // The pattern calls it %*. spdlog's %v does not escape the payload, so a
+  // quote in it would break the JSON of the line.
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
               spdlog::memory_buf_t& out) override {
     std::string members(message.payload.begin(), message.payload.end());
@@ -56,7 +57,7 @@ std::unique_ptr<spdlog::formatter> MakeJsonFormatter() {
   return formatter;
 }
 
-// LogLevel has spdlog's numbers, so that its header stays out of ours.
+// LogLevel repeats spdlog's numbers, so that our header needs none of spdlog's.
 static_assert(int{SPDLOG_LEVEL_INFO} == static_cast<int>(LogLevel::kInfo) &&
               int{SPDLOG_LEVEL_CRITICAL} ==
                   static_cast<int>(LogLevel::kCritical));
@@ -66,7 +67,7 @@ spdlog::level::level_enum SpdlogLevel(LogLevel level) {
 }
 
 // Strings are not quoted, so fields that may contain blanks come last.
-std::string ForPeople(std::string_view message, const Json& fields) {
+std::string PlainLine(std::string_view message, const Json& fields) {
   std::string line(message);
   for (const auto& [name, value] : fields.items()) {
     line += " " + name + "=" +
@@ -75,15 +76,13 @@ std::string ForPeople(std::string_view message, const Json& fields) {
   return line;
 }
 
-// A line break in an error message would let it forge a further line of the
-// log.
+// A line break in an error message could forge a line of the log.
 std::string OneLine(std::string text) {
   std::ranges::replace_if(text, absl::ascii_iscntrl, ' ');
   return text;
 }
 
-// Values that may contain blanks come last: for people they are the rest of the
-// line.
+// Values that may contain blanks come last: PlainLine does not quote them.
 Json RequestFields(RequestLog::Reason reason,
                    const RequestLog::Outcome& request,
                    std::int64_t num_dropped) {
@@ -107,7 +106,7 @@ Json RequestFields(RequestLog::Reason reason,
   return fields;
 }
 
-// The object without its braces, since the pattern writes the outer ones.
+// The pattern writes the braces of the object.
 std::string AsMembers(std::string_view message, const Json& fields) {
   Json object = {{"message", message}};
   object.update(fields);
@@ -115,16 +114,15 @@ std::string AsMembers(std::string_view message, const Json& fields) {
   return whole.substr(1, whole.size() - 2);
 }
 
-// A line with values of its own: "message name=value ..." for people, members
-// of the object as JSON. `fields` is an object; its strings have no line
-// breaks.
+// Logs a line with values of its own: "message name=value ...", or members of
+// the JSON object. `fields` is an object; its strings have no line breaks.
 void LogEvent(LogLevel level, std::string_view message, const Json& fields) {
-  // Registered only for JSON, so its presence is the choice of the format.
+  // InitLogging registers this logger only for JSON.
   const std::shared_ptr<spdlog::logger> members = spdlog::get(kMembersLogger);
   if (members != nullptr) {
     members->log(SpdlogLevel(level), AsMembers(message, fields));
   } else {
-    Log(level, ForPeople(message, fields));
+    Log(level, PlainLine(message, fields));
   }
 }
 

@@ -1,9 +1,10 @@
 // The server's log, on standard error.
 //
 //   JSON     one object a line: {"time": ..., "level": ..., "message": ...} and
-//            an event's fields. Whatever is in a message stays in its string;
-//            bytes that are not UTF-8 are replaced.
-//   Threads  InitLogging before any other thread; the rest from any thread.
+//            an event's fields. No text can leave its string; bytes that are
+//            not UTF-8 are replaced.
+//   Threads  InitLogging is called before other threads start; the rest is
+//            thread-safe.
 #ifndef SEMRANK_SERVER_BASE_LOGGING_H_
 #define SEMRANK_SERVER_BASE_LOGGING_H_
 
@@ -16,16 +17,17 @@
 
 namespace semrank {
 
-// `json`: as above; otherwise "time level message" for people.
+// `json` chooses the format above; otherwise a line is "time level message".
 void InitLogging(bool json);
 
 enum class LogLevel { kInfo = 2, kWarning, kError, kCritical };
 
 void Log(LogLevel level, std::string_view message);
-// Drops the message if `throttle` says so, and says later how many it dropped.
+// Drops the message if `throttle` does not allow it; a later line has the
+// number of dropped ones.
 void Log(LogLevel level, std::string_view message, LogThrottle& throttle);
 
-// LogInfo("warmed up with %d titles", num_titles), as absl::StrFormat.
+// LogInfo("warmed up with %d titles", num_titles) formats as absl::StrFormat.
 template <typename... Args>
 void LogInfo(const absl::FormatSpec<Args...>& format, const Args&... args) {
   Log(LogLevel::kInfo, absl::StrFormat(format, args...));
@@ -39,7 +41,7 @@ void LogError(const absl::FormatSpec<Args...>& format, const Args&... args) {
   Log(LogLevel::kError, absl::StrFormat(format, args...));
 }
 
-// One line of a request log.
+// Writes one line of a request log.
 void LogRequest(RequestLog::Reason reason, const RequestLog::Outcome& request,
                 std::int64_t num_dropped);
 

@@ -17,8 +17,8 @@ namespace {
 // In the order of Phase. The label of the metric is "stage", a published name.
 constexpr std::array<const char*, kNumPhases> kPhaseLabels = {
     "queue", "read", "parse", "cache", "embed", "score", "serialize"};
-// By number of absl::StatusCode, which are gRPC's numbers, in the spelling of
-// go-grpc-prometheus that public dashboards expect.
+// In the order of absl::StatusCode, whose numbers are gRPC's. Public dashboards
+// expect the spelling of go-grpc-prometheus.
 constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
     "OK",
     "Canceled",
@@ -64,7 +64,7 @@ const prometheus::Histogram::BucketBoundaries& CallBuckets() {
   return buckets;
 }
 
-// Up to the largest slice that an embedder hands to a tower.
+// The last bucket is the largest batch that an embedder gives a tower.
 const prometheus::Histogram::BucketBoundaries& BatchBuckets() {
   static const prometheus::Histogram::BucketBoundaries buckets = {
       1, 2, 4, 8, 16, 32, 64, 128, 256};
@@ -229,7 +229,7 @@ std::vector<CallTotals> Metrics::Calls() const {
     // The last bucket is +Inf.
     totals.num_up_to.pop_back();
     totals.bounds.pop_back();
-    // From 1: 0 is OK.
+    // The loop begins at 1, because code 0 is OK.
     for (int i = 1; i < kNumStatusCodes; ++i) {
       totals.num_failed += static_cast<std::uint64_t>(rpc.handled_[i]->Value());
     }
@@ -311,15 +311,15 @@ std::string Metrics::Render() const {
   {
     const MutexLock lock(mutex_);
     std::ranges::transform(readings_, std::back_inserter(families), ToFamily);
-    // A buffer that grows would double, and the allocator keeps for a thread
-    // what the thread once used. Numbers get longer, but few.
-    page.reserve(page_bytes_ + page_bytes_ / 16);
+    // A buffer that grows doubles, and the allocator keeps that memory for the
+    // thread. Few numbers of a page get longer until the next one.
+    page.reserve(last_page_bytes_ + last_page_bytes_ / 16);
   }
   std::ostringstream text(std::move(page));
   prometheus::TextSerializer().Serialize(text, families);
   page = std::move(text).str();
   const MutexLock lock(mutex_);
-  page_bytes_ = page.size();
+  last_page_bytes_ = page.size();
   return page;
 }
 

@@ -1,12 +1,12 @@
-// Every number that the server shows to Prometheus. All families and all known
-// label sets exist from the start, at 0, so that a rate over them is right from
-// the first event on.
+// Every number that the server exports to Prometheus. All families and all
+// known label sets exist from the start, at 0, so that rates are right from the
+// first event on.
 //
 //   Units    seconds and bytes; counters end in _total.
-//   Labels   fixed sets only, never a text, an id or a peer.
-//   Threads  every method, from any thread; the Add methods before serving.
-//   Cost     children are resolved at start; a count is an atomic add, an
-//            observation a short lock.
+//   Labels   have fixed sets of values, never a text, an id or a peer.
+//   Threads  thread-safe; the Add methods are called before serving.
+//   Cost     the label sets are resolved at the start; a count is an atomic
+//            addition, an observation takes a short lock.
 #ifndef SEMRANK_SERVER_BASE_METRICS_H_
 #define SEMRANK_SERVER_BASE_METRICS_H_
 
@@ -76,11 +76,11 @@ class Metrics {
   Rpc AddRpc(std::string_view service, std::string_view method,
              std::string_view type);
 
-  // Of all methods, in an order that never changes but by appending.
+  // The calls of all methods. Methods are only appended, so each keeps its
+  // place.
   std::vector<CallTotals> Calls() const;
 
-  // The counters of one streaming method: those of its calls, and those of the
-  // messages on them.
+  // The counters of one streaming method: of its calls, and of their messages.
   struct Stream {
     void CountAnswer(absl::StatusCode code) const;
 
@@ -98,7 +98,7 @@ class Metrics {
     phase_seconds_[static_cast<int>(phase)]->Observe(
         absl::ToDoubleSeconds(time));
   }
-  // One batch that went through a tower.
+  // Counts one batch that a tower embedded.
   void CountEmbedded(Side side, std::int64_t num_texts) {
     const int place = side == Side::kQuery ? 0 : 1;
     texts_embedded_[place]->Increment(static_cast<double>(num_texts));
@@ -108,8 +108,8 @@ class Metrics {
     cache_hits_->Increment(static_cast<double>(num_hits));
     cache_misses_->Increment(static_cast<double>(num_misses));
   }
-  // Counts a request that was refused or dropped, by its reason;
-  // other failures are not counted here.
+  // Counts a request that was refused or dropped, by its reason. Other failures
+  // are not counted here.
   void CountRejected(const absl::Status& status);
   void CountDocumentsPut(std::int64_t count) {
     documents_put_->Increment(static_cast<double>(count));
@@ -117,7 +117,7 @@ class Metrics {
   void CountDocumentsDeleted(std::int64_t count) {
     documents_deleted_->Increment(static_cast<double>(count));
   }
-  // One search over `num_documents`.
+  // Counts one search over `num_documents`.
   void CountSearch(std::int64_t num_documents) {
     searches_->Increment();
     documents_searched_->Increment(static_cast<double>(num_documents));
@@ -125,23 +125,22 @@ class Metrics {
   void CountModelLoad(bool ok) {
     (ok ? loads_ok_ : loads_failed_)->Increment();
   }
-  // The model that is current under its name from now on.
+  // The model replaces the one of the same name in semrank_model_info.
   void SetModel(const ModelVersion& version, int embedding_dim,
                 absl::Time load_time);
 
-  // Values with another owner, which are read at each scrape. A counter's never
-  // falls.
+  // Values that another part owns; Render reads them. The value of a counter
+  // never falls.
   using Read = std::function<double()>;
   void AddGauge(std::string name, std::string help, Read read);
   void AddCounter(std::string name, std::string help, Read read);
 
-  // For parts that keep families of their own, under the rules above.
+  // Families that another part fills, under the rules above.
   prometheus::Family<prometheus::Counter>& CounterFamily(const char* name,
                                                          const char* help);
   prometheus::Family<prometheus::Histogram>& HistogramFamily(const char* name,
                                                              const char* help);
-  // Buckets, in seconds, from a cached look-up of a few titles to a large
-  // batch.
+  // Buckets in seconds, from a cached look-up of a few titles to a large batch.
   static const prometheus::Histogram::BucketBoundaries& PhaseBuckets();
   static const prometheus::Histogram::BucketBoundaries& StageBuckets() {
     return PhaseBuckets();
@@ -185,11 +184,11 @@ class Metrics {
   mutable Mutex mutex_;
   std::vector<Rpc> rpcs_ ABSL_GUARDED_BY(mutex_);
   prometheus::Family<prometheus::Gauge>* model_info_ ABSL_GUARDED_BY(mutex_);
-  // By model name.
+  // The keys are names of models.
   std::map<std::string, prometheus::Gauge*> current_model_info_
       ABSL_GUARDED_BY(mutex_);
   std::vector<Reading> readings_ ABSL_GUARDED_BY(mutex_);
-  mutable std::size_t page_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // the last one
+  mutable std::size_t last_page_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // Counts the phases that ran.

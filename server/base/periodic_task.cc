@@ -37,9 +37,9 @@ void PeriodicTask::RunNow() {
 
 bool PeriodicTask::WaitForNextRun() {
   using Clock = std::chrono::steady_clock;
-  // Computed once before waiting, so that spurious wake-ups do not postpone the
-  // run. A steady clock, since setting the system's time must not trigger or
-  // delay it.
+  // The time is computed before waiting, so that spurious wake-ups do not
+  // postpone the run. The clock is a steady one, since setting the system's
+  // time must not trigger or delay a run.
   const Clock::time_point next_run =
       Clock::now() + absl::ToChronoNanoseconds(interval_);
   MutexLock lock(mutex_);
@@ -61,7 +61,7 @@ Watchdog::Watchdog(absl::Duration limit)
     : task_(limit, [limit] {
         Log(LogLevel::kCritical,
             absl::StrCat("still not stopped after ",
-                         absl::FormatDuration(limit), ": giving up"));
+                         absl::FormatDuration(limit), ": exiting"));
         // Not exit: it would run destructors, which may be what hangs.
         _exit(1);
       }) {}

@@ -1,6 +1,4 @@
-// A thread that runs a task periodically.
-//
-//   Threads  RunNow from any thread.
+// Threads that act after a time.
 #ifndef SEMRANK_SERVER_BASE_PERIODIC_TASK_H_
 #define SEMRANK_SERVER_BASE_PERIODIC_TASK_H_
 
@@ -12,17 +10,18 @@
 
 namespace semrank {
 
+// Runs a task periodically, in a thread of its own. RunNow is thread-safe.
 class PeriodicTask {
  public:
-  // Runs `task` `interval` after the start and after its own last end, and
-  // when RunNow is called. 0 = only then.
+  // `interval` passes before the first run, and between the end of a run and
+  // the next one. 0 = the task runs only when RunNow is called.
   PeriodicTask(absl::Duration interval, std::function<void()> task);
-  // Waits for a run that has begun.
+  // Waits until a run that has begun ends.
   ~PeriodicTask();
   PeriodicTask(const PeriodicTask&) = delete;
   PeriodicTask& operator=(const PeriodicTask&) = delete;
 
-  // The next run begins at once, or when the present one ends.
+  // The next run begins at once, or when the current one ends.
   void RunNow();
 
  private:
@@ -38,8 +37,8 @@ class PeriodicTask {
   std::thread thread_;
 };
 
-// Ends the process with exit code 1 unless destroyed within `limit`: for a stop
-// that hangs because of a bug, which no supervisor should have to wait for.
+// Ends the process with exit code 1 unless it is destroyed within `limit`. A
+// supervisor need not wait for a stop that hangs because of a bug.
 class Watchdog {
  public:
   explicit Watchdog(absl::Duration limit);

@@ -6,9 +6,9 @@
 namespace semrank {
 namespace {
 
-// Counters since the start, less those at the beginning of the window. Metrics
-// appends methods and never reorders them, so a method is found by its place;
-// one that is beyond the end of `earlier` was added since and began at 0.
+// Subtracts the counters at the beginning of the window. Metrics appends
+// methods and never reorders them, so a method is found by its place; a method
+// beyond the end of `earlier` was added since and began at 0.
 CallTotals Difference(const CallTotals& later,
                       const std::vector<CallTotals>& earlier,
                       std::size_t place) {
@@ -65,7 +65,7 @@ void RecentCalls::Sample(absl::Time now) {
   Totals totals = {now, metrics_->Calls()};
   const MutexLock lock(mutex_);
   samples_.push_back(std::move(totals));
-  // One that is old enough for the longest window stays.
+  // One sample that is old enough for the longest window stays.
   while (samples_.size() > 1 && now - samples_[1].time >= kWindows.back()) {
     samples_.pop_front();
   }

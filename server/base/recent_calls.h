@@ -1,12 +1,11 @@
-// How many calls a second each method had recently, how many failed and how
-// long they took: what an operator reads off /statusz without a metrics server.
+// Rate, failures and latency of the calls of the last minutes, by method, for
+// /statusz: an operator needs no metrics server to see them.
 //
 //   Windows    1 and 5 minutes, or the time since the start. They end at the
-//              report and begin up to one sampling interval earlier than they
-//              should.
-//   Quantiles  from the buckets of grpc_server_handling_seconds, linear within
-//              a bucket.
-//   Threads    every method, from any thread.
+//              report and may begin one sampling interval early.
+//   Quantiles  come from the buckets of grpc_server_handling_seconds, linear
+//              within a bucket.
+//   Threads    thread-safe.
 #ifndef SEMRANK_SERVER_BASE_RECENT_CALLS_H_
 #define SEMRANK_SERVER_BASE_RECENT_CALLS_H_
 
@@ -40,10 +39,10 @@ class RecentCalls {
     std::array<Window, 2> windows;
   };
 
-  // `metrics` must outlive this; counting begins at `now`.
+  // `metrics` must outlive this object; counting begins at `now`.
   RecentCalls(const Metrics* metrics, absl::Time now);
 
-  // To be called every kInterval.
+  // The owner calls it every kInterval.
   void Sample(absl::Time now);
   // Methods with calls in the longest window.
   std::vector<Method> Report(absl::Time now) const;
@@ -51,7 +50,7 @@ class RecentCalls {
  private:
   struct Totals {
     absl::Time time;
-    std::vector<CallTotals> methods;  // as Metrics gives them
+    std::vector<CallTotals> methods;  // as Metrics::Calls returns them
   };
 
   // The newest sample that is at least `window` old, else the oldest.

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxRequestIdBytes = 128;
 
-// Visible ASCII alone: no blank that would end the field of a log line, no line
-// break, no escape sequence for a terminal.
+// Only visible ASCII is allowed: a blank would end the field of a log line, and
+// a line break or an escape sequence could forge log lines.
 bool IsRequestId(std::string_view text) {
   return !text.empty() && text.size() <= kMaxRequestIdBytes &&
          std::ranges::all_of(
@@ -50,9 +50,9 @@ bool IsTraceparent(std::string_view text) {
            rest.size() <= kMaxRequestIdBytes));
 }
 
-// Distinguishes requests; not a secret.
+// The id only distinguishes requests; it is no secret.
 std::string RandomId() {
-  // One generator a thread, so that no lock is taken for each call.
+  // Each thread has a generator, so that no call needs a lock.
   thread_local std::mt19937_64 random{std::random_device()()};
   const std::uint64_t bits[] = {random(), random()};
   return absl::BytesToHexString(

@@ -1,7 +1,5 @@
-// How one request is called in logs and by tracing: given by the caller, or
-// made here.
-//
-//   Threads  free functions, from any thread.
+// The ids of a request in logs and in tracing. The caller gives them, or the
+// server makes them.
 #ifndef SEMRANK_SERVER_BASE_REQUEST_IDENTITY_H_
 #define SEMRANK_SERVER_BASE_REQUEST_IDENTITY_H_
 
@@ -10,7 +8,7 @@
 
 namespace semrank {
 
-// Names of the headers, of gRPC metadata and of HTTP alike.
+// Names of the headers, in gRPC metadata and in HTTP.
 inline constexpr std::string_view kRequestIdHeader = "x-request-id";
 inline constexpr std::string_view kTraceparentHeader = "traceparent";
 
@@ -21,8 +19,9 @@ struct RequestIdentity {
   std::string traceparent = {};
 };
 
-// What the caller's headers say, where it is well-formed: nothing else may get
-// into a log. Without a usable request id 32 random hex digits are made.
+// Takes the values of the caller's headers if they are well-formed: nothing
+// else may enter a log. Without a usable request id the server makes one of 32
+// random hex digits.
 RequestIdentity MakeRequestIdentity(std::string_view request_id,
                                     std::string_view traceparent);
 

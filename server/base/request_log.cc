@@ -30,7 +30,7 @@ void RequestLog::Log(Reason reason, LogThrottle& throttle,
 }
 
 void RequestLog::Record(const Outcome& outcome) {
-  // The strings are copied, because the outcome only views those of the call.
+  // The failure outlives the strings of the call, which the outcome views.
   if (!outcome.status.ok()) {
     MutexLock lock(mutex_);
     failures_.push_front({absl::Now(), std::string(outcome.method),
@@ -50,7 +50,7 @@ void RequestLog::Record(const Outcome& outcome) {
       IsSampled(outcome.identity.request_id, options_.access_share)) {
     Log(Reason::kAccess, access_throttle_, outcome);
   }
-  // An audit trail: never sampled and never dropped.
+  // These lines are an audit trail, so none is sampled or dropped.
   if (!outcome.actor.empty()) {
     log_(Reason::kAdmin, outcome, /*num_dropped=*/0);
   }

@@ -1,10 +1,11 @@
-// Remembers failed requests; logs slow ones, those that failed because of a bug
-// of the server (INTERNAL), every call of an administrator and a sample of all.
-// Every outcome of gRPC and HTTP is recorded here with its request's id.
+// The outcomes of requests over gRPC and HTTP. Keeps the last failures; logs
+// slow requests, those that failed because of a bug of the server (INTERNAL),
+// every call of an administrator and a sample of all.
 //
 //   Size     the last kMaxFailures failures.
-//   Texts    never: a failure's message is our own, with sizes and limits.
-//   Threads  every method, from any thread.
+//   Texts    of callers are never kept: the message of a failure is our own,
+//            with sizes and limits.
+//   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_BASE_REQUEST_LOG_H_
 #define SEMRANK_SERVER_BASE_REQUEST_LOG_H_
 
@@ -30,17 +31,17 @@ class RequestLog {
   static constexpr int kMaxLinesPerSecond = 10;
   static constexpr int kMaxAccessLinesPerSecond = 1'000;
 
-  // What came of one request.
+  // The outcome of one request.
   struct Outcome {
     // "semrank.v1.RankingService/Rank" or "POST /v1/rank".
     std::string_view method = {};
     RequestIdentity identity = {};
-    // For a request of a stream: the caller's number for it, or which of
-    // the stream's messages it was, from 1. The identity is the stream's.
+    // For a request of a stream: the caller's number for it, or its place among
+    // the messages of the stream, from 1. The identity is the stream's.
     std::optional<std::uint64_t> number = {};
     absl::Status status = {};
     absl::Duration time = {};
-    // Who made a call that only administrators may make; empty = another call.
+    // The caller of a method for administrators; empty = another method.
     std::string_view actor = {};
   };
   struct Failure {
@@ -63,7 +64,7 @@ class RequestLog {
     double access_share = 0;
   };
 
-  // Without `log` failures are only remembered.
+  // Without `log` failures are only kept.
   explicit RequestLog(const Options& options, LogLine log = nullptr);
 
   void Record(const Outcome& outcome);

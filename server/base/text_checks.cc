@@ -11,7 +11,8 @@ std::string ItemName(std::string_view field, std::size_t index) {
   return absl::StrFormat("%s[%d]", field, index);
 }
 
-// Protobuf's check rather than our own, so that both agree on every byte.
+// Protobuf's own check, so that reading in place and parsing agree on every
+// byte.
 bool IsUtf8(std::string_view text) {
   return google::protobuf::internal::IsStructurallyValidUTF8(
       text.data(), static_cast<int>(text.size()));

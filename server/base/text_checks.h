@@ -1,6 +1,4 @@
-// What the texts of a request must be, and how those that are not are reported.
-//
-//   Threads  free functions, from any thread.
+// Checks of the texts of a request, and the report of texts that fail them.
 #ifndef SEMRANK_SERVER_BASE_TEXT_CHECKS_H_
 #define SEMRANK_SERVER_BASE_TEXT_CHECKS_H_
 
@@ -13,7 +11,7 @@
 
 namespace semrank {
 
-// What is wrong with one candidate or text; the others are answered.
+// An error of one candidate or text; the others are answered.
 struct ItemProblem {
   std::uint32_t index = 0;
   absl::Status status;
@@ -26,12 +24,12 @@ inline bool IsTooLong(std::string_view text, const Limits& limits) {
   return text.size() > static_cast<std::size_t>(limits.max_text_bytes);
 }
 
-// What Protobuf's own parser and serialiser ask of a string.
+// The check that Protobuf's parser and serialiser make of a string.
 bool IsUtf8(std::string_view text);
-// INVALID_UTF8 of `field`. For what is compared with names but not normalised.
+// INVALID_UTF8 about `field`. For names, which are compared but not normalised.
 absl::Status CheckUtf8(std::string_view field, std::string_view text);
 
-// What a query must be, wherever one comes in: EMPTY_QUERY, TEXT_TOO_LONG.
+// The checks of a query in every method: EMPTY_QUERY, TEXT_TOO_LONG.
 absl::Status CheckQuery(std::string_view query, const Limits& limits);
 
 }  // namespace semrank

@@ -16,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
 namespace {
 
-// To the nearest, ties to even, at every level: Highway's own conversion cuts
-// where the processor has none.
+// Rounds to nearest, ties to even, at every level: Highway's own conversion
+// truncates where the processor has no instruction for it.
 void ToFloat16(std::span<const float> values, char* out) {
   std::size_t i = 0;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
@@ -34,13 +34,13 @@ void ToFloat16(std::span<const float> values, char* out) {
   }
 }
 
-// Returns the scale of the row. Symmetric quantisation: -128 is not used, so
-// that a vector and its negative have the same error. A row of zeros keeps
-// scale 0 and codes 0.
+// Returns the scale of the row. The quantisation is symmetric: it does not use
+// -128, so that a vector and its negative have the same error. A row of zeros
+// has scale 0 and codes 0.
 float ToInt8(std::span<const float> row, char* out) {
   float largest = 0;
   for (const float value : row) largest = std::max(largest, std::abs(value));
-  // In double: 127 / largest may be beyond a float.
+  // In float, 127 / largest could overflow.
   const double inverse = largest > 0 ? 127.0 / double{largest} : 0.0;
   for (const float value : row) {
     const double rounded = std::nearbyint(value * inverse);

@@ -1,6 +1,5 @@
-// Vectors to bytes for the wire: rows without padding, little-endian.
-//
-//   Threads  free functions, from any thread.
+// Converts vectors to the bytes of a message: rows without padding,
+// little-endian.
 #ifndef SEMRANK_SERVER_BASE_VECTOR_ENCODING_H_
 #define SEMRANK_SERVER_BASE_VECTOR_ENCODING_H_
 
@@ -11,7 +10,7 @@
 
 namespace semrank {
 
-// IEEE 754 binary32, 4 bytes a number: the values as they are.
+// IEEE 754 binary32, 4 bytes a number: copies the values.
 void EncodeFloat32(std::span<const float> values, std::string& bytes);
 
 // IEEE 754 binary16, 2 bytes a number, rounded to nearest even.
@@ -22,7 +21,7 @@ void EncodeFloat16(std::span<const float> values, std::string& bytes);
 void EncodeInt8(std::span<const float> values, int dim, std::string& bytes,
                 std::vector<float>& scales);
 
-// The opposite of EncodeFloat32. bytes.size() must be values.size() * 4.
+// Reverses EncodeFloat32. bytes.size() must be values.size() * 4.
 void DecodeFloat32(std::string_view bytes, std::span<float> values);
 
 }  // namespace semrank

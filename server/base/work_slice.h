@@ -12,8 +12,8 @@ namespace semrank {
 // What a slice returns: more slices are needed, or the result is complete.
 enum class Progress { kMore, kDone };
 
-// The most texts and bytes of text in one slice: a millisecond or two of titles
-// that are not cached.
+// The most texts and bytes of text in one slice: one or two milliseconds of
+// titles that are not cached.
 inline constexpr std::int64_t kSliceTexts = 1'024;
 inline constexpr std::size_t kSliceBytes = std::size_t{128} << 10;
 

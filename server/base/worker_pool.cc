@@ -23,9 +23,9 @@ void TaskQueue::Push(Task task, Clock::time_point now) {
   line.tasks.push_back({std::move(task), now});
 }
 
-// Begun tasks come before new long ones, and the two kinds alternate. Without
-// the alternation, a steady flow of short requests would starve a long one that
-// has been admitted and holds its permits.
+// Begun tasks precede new long ones, and the two kinds alternate. Without the
+// alternation, a steady flow of short requests would starve a long one that has
+// been admitted and holds its permits.
 TaskQueue::Line& TaskQueue::NextLine() {
   Line& next_long = begun_.tasks.empty() ? long_ : begun_;
   if (next_long.tasks.empty()) return short_;
@@ -43,18 +43,19 @@ Task TaskQueue::Pop() {
   return task;
 }
 
-// Looks at tasks that have not begun. An empty line means no wait even while
-// workers are busy: the first one to wait is always accepted, so that a long
-// task with a wrong estimate cannot make the server refuse everything.
+// An empty line means no wait even while workers are busy: the first task to
+// wait is always accepted, so that a long task with a wrong estimate cannot
+// make the server refuse everything.
 absl::Duration TaskQueue::Wait(bool is_long, Clock::time_point now) const {
   const Line& line = is_long ? long_ : short_;
   if (line.tasks.empty()) return absl::ZeroDuration();
   const absl::Duration long_cost = long_.cost + begun_.cost;
-  // A short task waits for as many slices of long ones at most.
+  // Short and long tasks alternate, so at most as many slices of long ones run
+  // before a short task as there are short ones.
   const absl::Duration before =
       short_.cost + (is_long ? long_cost : std::min(short_.cost, long_cost));
-  // The age of the oldest entry is a measurement, not an estimate: when the
-  // workers are blocked it grows, whatever the costs say.
+  // The age of the oldest entry is a measurement: it grows when the workers are
+  // blocked, whatever the estimated costs are.
   return std::max(before / num_workers_,
                   absl::FromChrono(now - line.tasks.front().since));
 }
@@ -66,8 +67,8 @@ WorkerPool::WorkerPool(Options options)
   }
 }
 
-// Queued tasks still run, since each belongs to a request that must end by
-// answering. Run returns only when the queue is empty as well.
+// Queued tasks still run, since each belongs to a request that must be
+// answered. Run returns only when the queue is empty too.
 WorkerPool::~WorkerPool() {
   {
     MutexLock lock(mutex_);
@@ -82,8 +83,7 @@ void WorkerPool::Submit(Task task) {
     MutexLock lock(mutex_);
     queue_.Push(std::move(task), options_.now());
   }
-  // After the mutex is released, so the woken thread does not wait for it
-  // again.
+  // The mutex is released first, so that the woken thread need not wait for it.
   work_or_stop_.NotifyOne();
 }
 
@@ -94,15 +94,15 @@ bool WorkerPool::has_queue() const {
 
 absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
                                    absl::Duration time_left) const {
-  // The answer may be out of date when it is used: other threads submit
-  // after the look. That is accepted, because the limit is an estimate anyway.
+  // The wait may be out of date when it is used, since other threads submit
+  // tasks. That is acceptable, because the limit is an estimate anyway.
   absl::Duration wait;
   {
     MutexLock lock(mutex_);
     wait = queue_.Wait(is_long, options_.now());
   }
-  // Not refused even if its cost exceeds the time left: only a run corrects an
-  // estimate that is too high.
+  // The task is accepted even if its cost exceeds the time left: only a run
+  // corrects an estimate that is too high.
   if (wait == absl::ZeroDuration()) return absl::OkStatus();
   if (wait > options_.max_wait) {
     return Overloaded(
@@ -113,7 +113,7 @@ absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
                     "max_queue_wait"));
   }
   if (wait + cost > time_left) {
-    // The limit is the client's own, so no flag is named.
+    // The client set this limit, so the error names no flag.
     return Overloaded(
         absl::StrFormat("the request would wait %d ms for a worker and run for "
                         "%d ms; its deadline is in %d ms",
@@ -134,8 +134,8 @@ void WorkerPool::Run() {
       if (queue_.empty()) return;
       task = queue_.Pop();
     }
-    // Without the lock; `task` goes at the end of the iteration, before the
-    // next wait, so what it captures does not live on in an idle worker.
+    // `task` is destroyed at the end of the iteration, before the next wait, so
+    // that an idle worker does not keep what it captured.
     task.run();
   }
 }

@@ -1,6 +1,7 @@
-// Threads for requests, so that gRPC's threads stay free to read calls and to
-// refuse those that would wait too long. Without them, calls pile up inside
-// gRPC, where nothing can refuse them, and all of them are answered too late.
+// Worker threads for requests, so that gRPC's threads are free to read calls
+// and to refuse those that would wait too long. Without workers, calls queue
+// inside gRPC, where the server cannot refuse them, and all are answered too
+// late.
 //
 //   Order    as TaskQueue.
 //   Bound    CheckWait refuses a task that would wait longer than `max_wait`.
@@ -80,8 +81,9 @@ class TaskQueue {
   bool short_is_next_ = true;
 };
 
-// The longest time that a request may wait for a worker. Bursts that end sooner
-// lose nothing; a longer wait means that more comes than can be answered.
+// The longest time that a request may wait for a worker. Shorter bursts lose
+// nothing; a longer wait means that more requests arrive than the server can
+// answer.
 inline constexpr absl::Duration kMaxQueueWait = absl::Milliseconds(250);
 
 class WorkerPool {
@@ -89,14 +91,14 @@ class WorkerPool {
   struct Options {
     int num_threads = 1;  // at least one is started
     absl::Duration max_wait = kMaxQueueWait;
-    // For tests.
+    // Tests replace it.
     std::function<TaskQueue::Clock::time_point()> now = &TaskQueue::Clock::now;
   };
 
   explicit WorkerPool(Options options);
   explicit WorkerPool(int num_threads)
       : WorkerPool(Options{.num_threads = num_threads}) {}
-  // Runs what is queued, then joins.
+  // Runs the queued tasks, then joins the threads.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -105,12 +107,12 @@ class WorkerPool {
   void Submit(std::function<void()> run) { Submit({.run = std::move(run)}); }
 
   // ResourceExhausted OVERLOADED if a task would wait longer than max_wait, or
-  // if it would not be done within `time_left`. A task is never refused when
-  // none of its kind waits.
+  // would not end within `time_left`. No task is refused while none of its kind
+  // waits.
   absl::Status CheckWait(bool is_long, absl::Duration cost,
                          absl::Duration time_left) const;
 
-  // Whether tasks wait for a worker.
+  // True while tasks wait for a worker.
   bool has_queue() const;
   int num_threads() const { return static_cast<int>(threads_.size()); }
 

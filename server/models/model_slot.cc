@@ -22,13 +22,13 @@ namespace {
 // and keeps loads of one slot apart. mutex_ guards what requests read and is
 // held for a copy only, so no request ever waits for a load.
 
-// Normalised; the empty one has no features and must give the zero vector.
+// Normalised texts. The empty one has no features, so its vector must be zero.
 constexpr std::array<std::string_view, 4> kSelfTestTexts = {
     "", "a", "semantic ranking", "letter trigrams of a somewhat longer title"};
 // Lengths come from float32 sums over at most a few thousand numbers.
 constexpr double kLengthTolerance = 1e-3;
 
-// Of length 1 or 0 before it was rounded, or of `any_length`.
+// A vector must have length 1 or 0 before rounding, unless `any_length`.
 absl::Status CheckVector(std::span<const float> vector,
                          VectorPrecision precision, bool any_length) {
   double length_squared = 0;
@@ -70,8 +70,8 @@ absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
   return absl::OkStatus();
 }
 
-// Versions that failed or were served, beyond which the oldest are forgotten.
-// Bounds the memory and the listing of a server that runs for months.
+// Beyond this number the records of the oldest versions are removed, which
+// bounds the memory and the listing of a server that runs for months.
 constexpr std::size_t kMaxRecords = 100;
 
 bool Contains(const std::vector<std::int64_t>& versions, std::int64_t version) {
@@ -114,8 +114,8 @@ absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
   }
   const bool is_current =
       before != nullptr && before->model->version().version == version;
-  // Asked for by an operator: loaded even if it failed before and has not
-  // changed.
+  // An operator asked for it, so it is loaded even if it failed before and has
+  // not changed.
   if (!is_current) {
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                              source_.list());
@@ -129,7 +129,8 @@ absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
     }
     SEMRANK_RETURN_IF_ERROR(Load(version));
   }
-  // Pinned only after the load, so a failure leaves the choice as it was.
+  // The version is pinned after the load, so that a failure leaves the choice
+  // as it was.
   MutexLock lock(mutex_);
   pinned_version_ = version;
   return !is_current;
@@ -150,10 +151,11 @@ absl::Status ModelSlot::RefreshLocked() {
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            source_.list());
   absl::Status best_failure = absl::OkStatus();
-  // From the highest down to the current version: the first that works wins.
+  // Versions are tried from the highest down to the current one; the first that
+  // loads is served.
   for (auto next = versions.rbegin(); next != versions.rend(); ++next) {
     const std::int64_t version = *next;
-    // The current one is tried too, in case another took its folder.
+    // The current version is tried too, in case its folder was replaced.
     if (version < now_version) break;
     const absl::Status status = Try(version);
     // The failure of a better version is reported although a lesser one serves.
@@ -175,7 +177,7 @@ absl::Status ModelSlot::Try(std::int64_t version) {
         (known->second.state == ModelState::kFailed ||
          known->second.state == ModelState::kServing)) {
       Record& record = known->second;
-      // Two looks with the same stamp: a folder that is still being copied
+      // Two looks must find the same stamp: a folder that is still being copied
       // would fail once for each look, and each failure is logged and counted.
       const bool holds_still = std::exchange(record.seen_stamp, stamp) == stamp;
       if (record.tried_stamp == stamp || !holds_still) return record.failure;
@@ -185,8 +187,8 @@ absl::Status ModelSlot::Try(std::int64_t version) {
 }
 
 absl::Status ModelSlot::Load(std::int64_t version) {
-  // Taken before reading: a file that changes during the load gives another
-  // stamp next time, and the version is tried again.
+  // The stamp is taken before reading: a file that changes during the load
+  // gives another stamp next time, and the version is tried again.
   const std::string stamp = source_.stamp(version);
   const ServedModelPtr before = current();
   const std::int64_t previous_version =
@@ -210,13 +212,13 @@ absl::Status ModelSlot::Load(std::int64_t version) {
         ServedModel{*std::move(model), number, absl::Now()});
     Publish(version, served);
   } else {
-    // Only the record changes; whatever was served is served still.
+    // Only the record changes: the server still serves what it served before.
     MutexLock lock(mutex_);
     Record& record = records_[version];
     record.failure = status;
     if (!is_current) record.state = ModelState::kFailed;
   }
-  // Without mutex_, since the hook asks for the current models.
+  // The hook asks for the current models, so mutex_ must not be held.
   hooks_.loaded(version, status, served, previous_version);
   return status;
 }
@@ -234,11 +236,11 @@ void ModelSlot::Publish(std::int64_t version, ServedModelPtr served) {
   // `before` in Load still holds the old model, so it is never freed under this
   // mutex, but by Load or by the last request that uses it.
   current_ = std::move(served);
-  ForgetOldRecords();
+  RemoveOldRecords();
 }
 
-// By version, lowest first: that is the oldest in practice.
-void ModelSlot::ForgetOldRecords() {
+// The lowest version is the oldest in practice.
+void ModelSlot::RemoveOldRecords() {
   for (auto record = records_.begin();
        records_.size() > kMaxRecords && record != records_.end();) {
     const bool in_use = record->second.state == ModelState::kLoading ||
@@ -248,7 +250,7 @@ void ModelSlot::ForgetOldRecords() {
 }
 
 std::vector<ModelStatus> ModelSlot::List() const {
-  // Without its disk a server still knows what it serves.
+  // When the disk cannot be read, the server still knows what it serves.
   return Describe(
       source_.list_complete().value_or(std::vector<std::int64_t>()));
 }

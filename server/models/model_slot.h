@@ -1,15 +1,15 @@
-// One named model: which version answers now, what became of the others, and
-// how one takes the place of another.
+// One named model: the version that answers, the state of the others, and the
+// replacement of one version by another.
 //
 //   Choice   the highest version that can be loaded, unless one is pinned. A
 //            version that is deleted from disk is still served.
-//   Refused  a version that failed is not tried again until its files have
+//   Refused  a version that failed is tried again only when its files have
 //            changed and then stayed the same for one more look: a folder that
-//            is being copied costs one failure, not one a look.
-//   Memory   two versions while one replaces the other; the old one goes with
-//            the last request that holds it.
-//   Threads  every method, from any thread. Refresh and SwitchTo wait for each
-//            other; the rest never waits for a load.
+//            is being copied costs one failure, not one for each look.
+//   Memory   holds two versions while one replaces the other; the old one is
+//            freed with the last request that uses it.
+//   Threads  thread-safe. Refresh and SwitchTo wait for each other; the other
+//            methods never wait for a load.
 #ifndef SEMRANK_SERVER_MODELS_MODEL_SLOT_H_
 #define SEMRANK_SERVER_MODELS_MODEL_SLOT_H_
 
@@ -28,14 +28,14 @@
 
 namespace semrank {
 
-// With the numbers of the API.
+// The numbers are those of the API.
 enum class ModelState {
-  kFound = 1,
-  kLoading,
-  kServing,
-  kRetiring,
-  kRetired,
-  kFailed
+  kFound = 1,  // on disk, not tried: becomes kLoading
+  kLoading,    // being read and tested: becomes kServing or kFailed
+  kServing,    // answers requests, until another version replaces it
+  kRetiring,   // replaced, but requests that began before still use it
+  kRetired,    // replaced, and no longer in memory
+  kFailed      // could not be loaded: becomes kLoading when its files change
 };
 
 // One version, as operators see it.
@@ -45,23 +45,23 @@ struct ModelStatus {
   ModelState state = ModelState::kFound;
   ServedModelPtr model = {};                    // while it is in memory
   absl::Time load_time = absl::InfinitePast();  // = never
-  absl::Status failure = {};                    // of the last try to load it
+  absl::Status failure = {};                    // of the last attempt to load
   bool current = false;
   bool pinned = false;
   bool is_default = false;
 };
 
-// What a model must pass before it may answer: embeds a few texts on both
-// sides, which also brings the weights into memory. DataLoss unless every
-// vector is finite, has length 1 or 0 (SSI: any length), and is the same bits
-// alone and in a batch.
+// The test that a model must pass before it may answer. It embeds a few texts
+// on both sides, which also brings the weights into memory. DataLoss unless
+// every vector is finite, has length 1 or 0 (SSI: any length), and is the same
+// bits alone and in a batch.
 absl::Status SelfTest(const TwoTowerModel& model);
 
 class ModelSlot {
  public:
-  // Called in the loading thread. `number` gives a loaded model its number;
-  // `loaded` hears of every attempt, after the new model has been published in
-  // place of `previous_version` (0 = none).
+  // The loading thread calls them. `number` returns the number of a loaded
+  // model. `loaded` is called after every attempt, when the new model has been
+  // published in place of `previous_version` (0 = none).
   struct Hooks {
     std::function<std::uint32_t(const TwoTowerModel&)> number = {};
     std::function<void(std::int64_t version, const absl::Status& status,
@@ -75,44 +75,48 @@ class ModelSlot {
   ModelSlot(const ModelSlot&) = delete;
   ModelSlot& operator=(const ModelSlot&) = delete;
 
-  // Looks at the source and loads what should be current and is not. OK when
-  // something is current afterwards that should be; else what stood against
-  // the best version: NotFound, DataLoss, ... Nothing gets worse by a failure.
+  // Looks at the source and loads the version that should be current. OK when
+  // that version is current afterwards; otherwise the error of the best
+  // version: NotFound, DataLoss, ... A failure leaves the current version in
+  // place.
   absl::Status Refresh();
 
   // Loads `version`, makes it current and pins it; 0 ends the pinning and
-  // refreshes. NotFound when it is not there. True = something was loaded.
+  // refreshes. NotFound when the version does not exist. True = another version
+  // is current now.
   absl::StatusOr<bool> SwitchTo(std::int64_t version);
 
   const std::string& name() const { return source_.name; }
   // Null while nothing has been published.
   ServedModelPtr current() const;
 
-  // Versions that were tried since the start, newest first.
+  // Versions that the server has tried to load since its start, newest first.
   std::vector<ModelStatus> ListTried() const { return Describe({}); }
-  // Those and the ones on disk with a manifest; the disk is read for it.
+  // As ListTried, with the versions on disk that have a manifest. Reads the
+  // disk.
   std::vector<ModelStatus> List() const;
 
  private:
   struct Record {
-    ModelState state = ModelState::kFound;  // kRetiring until last seen alive
+    ModelState state =
+        ModelState::kFound;  // never kRetired: StatusOf finds out
     std::weak_ptr<const ServedModel> model = {};
     absl::Time load_time = absl::InfinitePast();
     absl::Status failure = {};
-    std::string tried_stamp = {};  // of the files when it was last tried
+    std::string tried_stamp = {};  // of the files at the last attempt
     std::string seen_stamp = {};   // of the files at the last look
   };
 
   absl::Status RefreshLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
-  // Tries `version` if its files have changed since the last attempt and hold
-  // still. OK when it is current afterwards.
+  // Loads `version` if its files have changed since the last attempt and are
+  // still now. OK when it is current afterwards.
   absl::Status Try(std::int64_t version)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
   absl::Status Load(std::int64_t version)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
   void Publish(std::int64_t version, ServedModelPtr served)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
-  void ForgetOldRecords() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveOldRecords() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<ModelStatus> Describe(
       const std::vector<std::int64_t>& on_disk) const;
   ModelStatus StatusOf(std::int64_t version, const Record& record) const

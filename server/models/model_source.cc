@@ -15,15 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Name, size and time of every file in `folder`.
-// Cheap enough for a look every few seconds, as hashing the contents would not
-// be; the manifest's hashes are checked by the load.
+// Name, size and time of every file in `folder`. Hashing the contents every few
+// seconds would cost too much; the load checks the hashes of the manifest.
 std::string StampOf(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;  // a file deleted just now changes the stamp
+    std::error_code ignored;  // a file that was deleted changes the stamp
     files.push_back(absl::StrFormat(
         "%s %d %d", entry->path().filename().string(),
         static_cast<std::int64_t>(entry->file_size(ignored)),

@@ -1,6 +1,7 @@
-// Where the versions of one model come from; a folder, or what a test says.
+// The source of the versions of one model: a folder, or a test.
 //
-//   Threads  `list_complete` from any thread; the others by one at a time.
+//   Threads  `list_complete` is thread-safe; one thread at a time calls the
+//            others.
 #ifndef SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
 #define SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
 
@@ -16,11 +17,11 @@
 namespace semrank {
 
 struct ModelSource {
-  // As requests name it.
+  // The name in requests.
   std::string name = {};
-  // Versions that are there, rising; whether they can be loaded is not said.
+  // Versions that exist, ascending; some may be impossible to load.
   std::function<absl::StatusOr<std::vector<std::int64_t>>()> list = {};
-  // Those of which a manifest can be read, rising.
+  // Versions whose manifest can be read, ascending.
   std::function<absl::StatusOr<std::vector<std::int64_t>>()> list_complete = {};
   // A text that changes when any file of the version does; empty = deleted.
   std::function<std::string(std::int64_t version)> stamp = {};
@@ -30,10 +31,10 @@ struct ModelSource {
       load = {};
 };
 
-// Versions in `model_dir`, a folder as semrank-train writes it. Looks with
-// plain directory listings and file times, so it works on network file systems
-// and container mounts, where change notices do not. `name` empty = the
-// folder's. Vectors are rounded to `precision`.
+// The versions in `model_dir`, a folder that semrank-train wrote. It is polled
+// by directory listings and file times, because change notifications do not
+// cross network file systems and container mounts. An empty `name` means the
+// name of the folder. Vectors are rounded to `precision`.
 ModelSource FolderSource(const std::string& model_dir, std::string name = "",
                          VectorPrecision precision = VectorPrecision::kFloat32);
 

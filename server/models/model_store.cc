@@ -53,10 +53,10 @@ ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
 
 // A failing model does not keep the others from loading; the error counts only
 // while its slot has nothing to serve.
-absl::Status ModelStore::Refresh(const std::function<bool()>& stop) {
+absl::Status ModelStore::Refresh(const std::function<bool()>& cancelled) {
   absl::Status first;
   for (const auto& slot : slots_) {
-    if (stop != nullptr && stop()) {
+    if (cancelled != nullptr && cancelled()) {
       return absl::CancelledError("stopped before every model was loaded");
     }
     const absl::Status status = slot->Refresh();
@@ -69,14 +69,14 @@ absl::StatusOr<ModelStore::Reloaded> ModelStore::Reload(std::string_view name,
                                                         std::int64_t version) {
   SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
   SEMRANK_ASSIGN_OR_RETURN(ModelSlot* const slot, FindSlot(name));
-  // Held over the switch, so its version can still be named.
+  // The model is held during the switch, so that its version can be named.
   const ServedModelPtr before = slot->current();
   Reloaded reloaded;
   SEMRANK_ASSIGN_OR_RETURN(reloaded.changed, slot->SwitchTo(version));
   if (before != nullptr) {
     reloaded.previous_version = before->model->version().version;
   }
-  // Described again: a newer version may have been loaded in between.
+  // A newer version may have been loaded since the switch.
   SEMRANK_ASSIGN_OR_RETURN(reloaded.model, Describe(slot->name(), 0));
   return reloaded;
 }
@@ -90,8 +90,7 @@ std::vector<ServedModelPtr> ModelStore::CurrentModels() const {
   return models;
 }
 
-// Copies one pointer under the slot's mutex. Only current versions answer: an
-// older one could leave memory at any time.
+// Only current versions answer: an older one could leave memory at any time.
 absl::StatusOr<ServedModelPtr> ModelStore::Find(std::string_view name,
                                                 std::int64_t version) const {
   SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
@@ -115,8 +114,8 @@ absl::StatusOr<ModelStatus> ModelStore::Describe(std::string_view name,
   SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr current, Find(name, 0));
   const std::int64_t wanted =
       version == 0 ? current->model->version().version : version;
-  // What was tried is in memory; the disk, which may be slow, is read only for
-  // a version that was not.
+  // Versions that were tried are in memory. The disk, which may be slow, is
+  // read only for other versions.
   for (const bool tried : {true, false}) {
     for (ModelStatus& status :
          WithDefault(*slot, tried ? slot->ListTried() : slot->List())) {
@@ -163,7 +162,7 @@ absl::StatusOr<ModelSlot*> ModelStore::FindSlot(std::string_view name) const {
   for (const auto& slot : slots_) {
     if (slot->name() == name) return slot.get();
   }
-  // The name asked for is the caller's own text: not repeated.
+  // The error does not repeat the caller's text.
   return MakeError(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
                    absl::StrFormat("no model of that name is served; the "
                                    "default is %s",
@@ -171,9 +170,9 @@ absl::StatusOr<ModelSlot*> ModelStore::FindSlot(std::string_view name) const {
                    {{"field", "model.name"}});
 }
 
-// The number stands for the identity in cache keys: 4 bytes in place of 64 hex
-// digits. It is never reused. The list grows by one entry for each distinct
-// model, so a linear search will do.
+// The number replaces the identity in cache keys: 4 bytes instead of 64 hex
+// digits. It is never reused. The list has one entry for each distinct model,
+// so a linear search is fast enough.
 std::uint32_t ModelStore::NumberOf(const std::string& identity) {
   MutexLock lock(numbers_mutex_);
   const auto known = std::ranges::find(identities_, identity);
@@ -188,8 +187,8 @@ void ModelStore::FinishLoad(const ModelLoad& load) {
     const TwoTowerModel& model = *load.model->model;
     metrics_->SetModel(model.version(), model.embedding_dim(),
                        load.model->load_time);
-    // After the publication, so that what the cache drops cannot be asked for
-    // again except by requests that began before.
+    // The hook runs after the publication, so that only requests that began
+    // before can ask for what the cache drops.
     if (hooks_.published) {
       std::vector<std::uint32_t> numbers;
       for (const ServedModelPtr& current : CurrentModels()) {

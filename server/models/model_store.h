@@ -1,10 +1,10 @@
-// The models that answer: one slot a name. A new version is loaded and tested
-// beside the old one and then takes its place by one pointer swap; requests
-// keep the one they began with alive.
+// The models that answer: one slot for each name. A new version is loaded and
+// tested beside the old one and then replaces it by one pointer swap; requests
+// keep the version with which they began alive.
 //
-//   Threads  every method, from any thread. Refresh and Reload take as long as
-//            a model takes to load: not for a thread that answers calls.
-//   Errors   a failed load changes nothing but a metric and what List says.
+//   Threads  thread-safe. Refresh and Reload take as long as the load of a
+//            model, so no thread that answers calls may call them.
+//   Errors   a failed load changes only a metric and the result of List.
 #ifndef SEMRANK_SERVER_MODELS_MODEL_STORE_H_
 #define SEMRANK_SERVER_MODELS_MODEL_STORE_H_
 
@@ -29,7 +29,7 @@ namespace semrank {
 // One model that the store is to serve.
 struct ModelChoice {
   ModelSource source = {};
-  std::int64_t pinned_version = 0;  // 0 = the highest, as new ones appear
+  std::int64_t pinned_version = 0;  // 0 = the highest, also new ones
 };
 
 // One attempt to load a version, for the log.
@@ -38,7 +38,7 @@ struct ModelLoad {
   std::int64_t version = 0;
   absl::Status status = {};
   ServedModelPtr model = {};          // null when it failed
-  std::int64_t previous_version = 0;  // that was current before; 0 = none
+  std::int64_t previous_version = 0;  // was current before; 0 = none
 };
 
 class ModelStore {
@@ -49,12 +49,12 @@ class ModelStore {
     bool changed = false;
   };
 
-  // Callbacks, each of which may be empty. They run on the thread that loads.
+  // Callbacks, each of which may be empty. The loading thread calls them.
   struct Hooks {
-    // After every attempt to load a version.
+    // Called after every attempt to load a version.
     std::function<void(const ModelLoad&)> loaded = {};
-    // After a publication, with the numbers of all current models: what is
-    // cached for other models is not asked for again.
+    // Called after a publication, with the numbers of all current models: no
+    // new request asks for what is cached for other models.
     std::function<void(std::span<const std::uint32_t>)> published = {};
   };
 
@@ -66,12 +66,13 @@ class ModelStore {
   ModelStore(const ModelStore&) = delete;
   ModelStore& operator=(const ModelStore&) = delete;
 
-  // Looks for new versions of every model and loads them. The first error of
-  // a model that has no version to answer with; OK when all have. `stop`, which
-  // may be null, is asked before each model; true makes it Cancelled.
-  absl::Status Refresh(const std::function<bool()>& stop = nullptr);
+  // Looks for new versions of every model and loads them. OK when every model
+  // has a version to answer with; otherwise the first error of a model that has
+  // none. Cancelled when `cancelled`, which may be null, returns true; it is
+  // called before each model.
+  absl::Status Refresh(const std::function<bool()>& cancelled = nullptr);
 
-  // ModelService.ReloadModel: its meaning of name and version, its errors.
+  // Name, version and errors are those of ModelService.ReloadModel.
   absl::StatusOr<Reloaded> Reload(std::string_view name, std::int64_t version);
 
   // The default model; null while none has been published.
@@ -85,19 +86,20 @@ class ModelStore {
   absl::StatusOr<ServedModelPtr> Find(std::string_view name,
                                       std::int64_t version) const;
 
-  // What is known of that version; reads the disk for one never tried.
-  // Errors as Find's.
+  // The state of that version; reads the disk for one that was never tried.
+  // Errors are those of Find.
   absl::StatusOr<ModelStatus> Describe(std::string_view name,
                                        std::int64_t version) const;
-  // Versions of all models that were tried since the start; no disk is read.
+  // Versions of all models that were tried since the start. Does not read the
+  // disk.
   std::vector<ModelStatus> ListTried() const;
-  // By name, then newest first. `name` empty = all; NotFound for an unknown
-  // one. Reads the disk.
+  // Versions in the order of names, newest first. An empty `name` means all
+  // models; NotFound for an unknown one. Reads the disk.
   absl::StatusOr<std::vector<ModelStatus>> List(std::string_view name) const;
 
  private:
   absl::StatusOr<ModelSlot*> FindSlot(std::string_view name) const;
-  // `list` of `slot`, the default's current one marked.
+  // `list` of `slot`, with the current version of the default model marked.
   std::vector<ModelStatus> WithDefault(const ModelSlot& slot,
                                        std::vector<ModelStatus> list) const;
   std::uint32_t NumberOf(const std::string& identity);

@@ -1,4 +1,4 @@
-// A model in service.
+// A loaded model and its number in this process.
 #ifndef SEMRANK_SERVER_MODELS_SERVED_MODEL_H_
 #define SEMRANK_SERVER_MODELS_SERVED_MODEL_H_
 
@@ -10,11 +10,11 @@
 
 namespace semrank {
 
-// Const once published; requests keep the one they began with alive.
+// Const once published. A request keeps the model with which it began alive.
 struct ServedModel {
   std::shared_ptr<const TwoTowerModel> model = {};
-  // Stands for the model's identity in this process: equal for equal
-  // identities, never given to another. Vector caches key on it.
+  // Replaces the identity of the model in keys of vector caches: models have
+  // the same number if and only if they have the same identity.
   std::uint32_t number = 0;
   absl::Time load_time = {};
 };

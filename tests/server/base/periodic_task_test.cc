@@ -49,7 +49,7 @@ TEST(WatchdogDeathTest, EndsAProcessThatHangs) {
         std::promise<void> never;
         never.get_future().wait();
       },
-      ::testing::ExitedWithCode(1), "giving up");
+      ::testing::ExitedWithCode(1), "still not stopped");
 }
 
 }  // namespace
