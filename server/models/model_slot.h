@@ -82,8 +82,8 @@ class ModelSlot {
   absl::Status Refresh();
 
   // Loads `version`, makes it current and pins it; 0 ends the pinning and
-  // refreshes. NotFound when the version does not exist. True = another version
-  // is current now.
+  // refreshes. NotFound when the version does not exist. True = a version was
+  // loaded.
   absl::StatusOr<bool> SwitchTo(std::int64_t version);
 
   const std::string& name() const { return source_.name; }

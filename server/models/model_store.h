@@ -51,10 +51,10 @@ class ModelStore {
 
   // Callbacks, each of which may be empty. The loading thread calls them.
   struct Hooks {
-    // Called after every attempt to load a version.
+    // The store calls it after every attempt to load a version.
     std::function<void(const ModelLoad&)> loaded = {};
-    // Called after a publication, with the numbers of all current models: no
-    // new request asks for what is cached for other models.
+    // The store calls it after a publication, with the numbers of all current
+    // models: no new request asks for what is cached for other models.
     std::function<void(std::span<const std::uint32_t>)> published = {};
   };
 
@@ -68,8 +68,8 @@ class ModelStore {
 
   // Looks for new versions of every model and loads them. OK when every model
   // has a version to answer with; otherwise the first error of a model that has
-  // none. Cancelled when `cancelled`, which may be null, returns true; it is
-  // called before each model.
+  // none. It calls `cancelled`, which may be null, before each model; true
+  // ends it with a Cancelled error.
   absl::Status Refresh(const std::function<bool()>& cancelled = nullptr);
 
   // Name, version and errors are those of ModelService.ReloadModel.
