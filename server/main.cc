@@ -39,7 +39,7 @@ constexpr ProgramInfo kProgram = {
     .summary = "ranks documents for queries over gRPC",
     .usage = kUsage};
 
-// Cancelled when a signal ended the start.
+// Returns a Cancelled error when a signal ends the start.
 absl::Status Serve(const ServerOptions& options) {
   Signals signals;
   SEMRANK_ASSIGN_OR_RETURN(const auto server, Server::Create(options));

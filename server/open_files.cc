@@ -12,13 +12,12 @@
 namespace semrank {
 namespace {
 
-// The socket, and a duplicate that is watched for its end
-// (connection_listener).
+// The socket, and a duplicate by which connection_listener notices its end.
 constexpr std::int64_t kFilesPerConnection = 2;
 // HTTP (192 connections), health checks (64), models, a store, a log, threads.
 constexpr std::int64_t kOtherFiles = 512;
 
-// Where few files are allowed, half of them stay for everything else.
+// When few files are allowed, half of them remain for other uses.
 std::int64_t ConnectionsWithin(std::int64_t open_files) {
   const std::int64_t others = std::min(kOtherFiles, open_files / 2);
   return std::max<std::int64_t>((open_files - others) / kFilesPerConnection, 1);
@@ -26,9 +25,8 @@ std::int64_t ConnectionsWithin(std::int64_t open_files) {
 
 }  // namespace
 
-// The soft limit is often 1,024, for the sake of programs that use select(2);
-// the hard one is what the administrator allows. A failure only means fewer
-// connections.
+// The soft limit is often 1,024, for programs that use select(2); the
+// administrator sets the hard one. A failure only means fewer connections.
 void RaiseOpenFileLimit() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -46,8 +44,8 @@ std::int64_t OpenFileLimit() {
 absl::StatusOr<std::int64_t> MaxConnections(std::int64_t requested,
                                             std::int64_t open_files) {
   const std::int64_t most = ConnectionsWithin(open_files);
-  // A default is reduced; what an operator asked for is refused instead, so
-  // that no user counts on connections that do not fit.
+  // The default is reduced. A request of the operator is refused instead, so
+  // that no user relies on connections that do not fit.
   if (requested == 0) return std::min(Limits().max_connections, most);
   if (requested <= most) return requested;
   return FlagError(

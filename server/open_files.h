@@ -1,5 +1,4 @@
-// How many connections the gRPC port may take, given the system's limit on
-// open files.
+// The number of connections that the limit on open files allows the gRPC port.
 #ifndef SEMRANK_SERVER_OPEN_FILES_H_
 #define SEMRANK_SERVER_OPEN_FILES_H_
 
@@ -10,15 +9,15 @@
 namespace semrank {
 
 // Raises the soft limit on open files (ulimit -n) to the hard one. Call it
-// before anything is opened.
+// before the server opens files.
 void RaiseOpenFileLimit();
 
-// Files that may be open at once.
+// The number of files that may be open at once.
 std::int64_t OpenFileLimit();
 
-// --max_connections=`requested`; 0 = the default of Limits, or fewer if
-// `open_files` do not suffice for it. FlagError when they do not suffice for
-// what was requested.
+// The value of --max_connections, given its value `requested`; 0 = the default
+// of Limits, or fewer if `open_files` do not suffice for it. FlagError when
+// they do not suffice for `requested`.
 absl::StatusOr<std::int64_t> MaxConnections(std::int64_t requested,
                                             std::int64_t open_files);
 

@@ -24,7 +24,7 @@ namespace semrank {
 class CommandLine;
 
 struct ServedFolder {
-  std::string name;  // by which requests choose the model
+  std::string name;  // in requests
   std::string path;
   std::int64_t version = 0;  // pinned; 0 = the highest complete one
 };
@@ -36,7 +36,7 @@ struct ModelOptions {
   bool wait_for_model = false;
   bool enable_admin_rpcs = false;
   VectorPrecision vector_precision = VectorPrecision::kFloat32;
-  // Made of model_dir and model_version by FinishOptions: at least one, with
+  // FinishOptions makes them of model_dir and model_version: at least one, with
   // different names; the first is the default.
   std::vector<ServedFolder> folders = {};
 };
@@ -45,7 +45,7 @@ struct StoreOptions {
   std::string store = "none";  // none, rocksdb:PATH or redis://...
   absl::Duration timeout = StoredVectors::Options().time_limit;
   std::int64_t vector_bytes = RocksDbDocumentStore::Options().max_vector_bytes;
-  // Made of `store` by FinishOptions.
+  // FinishOptions makes one of these of `store`.
   std::string rocksdb_path = {};  // empty = not RocksDB
   std::optional<RedisUrl> redis = {};
 };

@@ -12,8 +12,7 @@
 #include "model/base/thread_pool.h"
 #include "server/api/json_api.h"
 #include "server/base/logging.h"
-#include "server/pages/browser_pages.h"
-#include "server/pages/operator_pages.h"
+#include "server/pages/pages.h"
 #include "server/pages/status_page.h"
 #include "server/rpc/memory_watchdog.h"
 #include "server/service_manager.h"
@@ -33,7 +32,7 @@ constexpr absl::Duration kMaxRetryInterval = absl::Seconds(1);
 constexpr absl::Duration kStopSlack = absl::Seconds(5);
 // Part of it: time for JSON calls to send that they were cancelled.
 constexpr absl::Duration kCancelTime = absl::Seconds(1);
-// What is still to be written to the store is seconds of work at most.
+// Writing the queued vectors takes seconds at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
 
 // Null for --store=none. A store that cannot be used is an error, also a Redis
@@ -168,6 +167,17 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
                     .access_share = options.access_log},
                    std::move(substitutes.log_request)),
       recent_calls_(&metrics_, absl::Now()),
+      sources_{.lifecycle = &lifecycle_,
+               .models = &models_,
+               .cache = cache_.get(),
+               .admission = &admission_,
+               .connections = &connections_,
+               .limits = &options_.limits,
+               .request_log = &request_log_,
+               .catalog = &catalog_,
+               .stored = stored_.get(),
+               .recent_calls = &recent_calls_,
+               .certificates = secrets_->tls()},
       parts_{.limits = options.limits,
              .ranking = &ranking_,
              .embedding = &embedding_,
@@ -183,22 +193,8 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
              .access = secrets_->access(),
              .request_log = &request_log_,
              .admin_rpcs = options.models.enable_admin_rpcs} {
-  AddReadings();
-}
-
-void Server::AddReadings() {
-  AddProcessReadings(metrics_);
-  if (secrets_->tls() != nullptr) {
-    AddCertificateReading(*secrets_->tls(), metrics_);
-  }
-  AddCacheReadings(*cache_, metrics_);
-  AddAdmissionReadings(admission_, metrics_);
-  AddConnectionReadings(connections_, metrics_);
-  if (stored_ != nullptr) AddStoreReadings(*stored_, metrics_);
-  AddCatalogReadings(catalog_, metrics_);
-  if (catalog_.changes() != nullptr) {
-    AddChangeReadings(*catalog_.changes(), metrics_);
-  }
+  AddProcessMetrics(metrics_);
+  AddStateMetrics(sources_, metrics_);
 }
 
 absl::Status Server::Start(const StartControl& control) {
@@ -220,11 +216,12 @@ absl::Status Server::Start(const StartControl& control) {
       options_.models.poll_interval,
       // LogModelLoad has reported what failed.
       [this] { models_.Refresh().IgnoreError(); });
-  // Workers that are all stuck answer nothing: systemd then restarts us.
+  // When all workers are stuck, no heartbeat is sent, and systemd restarts the
+  // server.
   heartbeat_ = std::make_unique<PeriodicTask>(
-      ServiceWatchdogInterval(),
-      [this] { workers_.Submit(&TellServiceManagerAlive); });
-  // Before ReportReady: a client that hears SERVING must not be refused.
+      ServiceWatchdogInterval(), [this] { workers_.Submit(&NotifyAlive); });
+  // The state precedes ReportReady: a client that hears SERVING must not be
+  // refused.
   lifecycle_.Advance(Lifecycle::State::kServing);
   ReportReady();
   return absl::OkStatus();
@@ -234,10 +231,7 @@ HttpPages Server::MakePages() {
   HttpPages pages = OperatorPages(&lifecycle_, &metrics_);
   AddOpenApi(pages);
   if (!options_.pages) return pages;
-  AddStatusPage({&lifecycle_, &models_, cache_.get(), &admission_,
-                 &connections_, &options_.limits, &request_log_, &catalog_,
-                 stored_.get(), &recent_calls_, catalog_.changes()},
-                pages);
+  AddStatusPage(sources_, pages);
   AddBrowserPages(rpc_->address(), pages);
   return pages;
 }
@@ -256,7 +250,7 @@ absl::Status Server::Listen() {
                                                 ? options_.max_memory_bytes
                                                 : DefaultMemoryLimit()},
                        parts_));
-  // After gRPC has its port, which the playground shows.
+  // gRPC has its port by now, which the playground shows.
   SEMRANK_ASSIGN_OR_RETURN(
       http_, HttpServer::Start(
                  options_.http_address, MakePages(),
@@ -302,14 +296,14 @@ void Server::ReportReady() {
   rpc_->ReportServing();
   if (health_ != nullptr) health_->ReportServing();
   LogInfo("ready: %s simd=%s", addresses(), SimdLevel());
-  TellServiceManagerReady("ready " + addresses());
+  NotifyReady("ready " + addresses());
 }
 
 bool Server::Stop(absl::Time deadline) {
   const bool all_ended = Drain(deadline);
   LogInfo("stopped; running calls %s",
           all_ended ? "ended" : "had to be cancelled");
-  // No call embeds any more; what is queued for the store is still written.
+  // No call embeds any more; the vectors in the queue are still written.
   const Watchdog watchdog(kMaxStoreClosing);
   catalog_.Stop();
   stored_.reset();
@@ -318,12 +312,12 @@ bool Server::Stop(absl::Time deadline) {
 
 bool Server::Drain(absl::Time deadline) {
   const Watchdog watchdog(deadline - absl::Now() + kStopSlack);
-  TellServiceManagerStopping();
-  // Readiness and health say so from here on.
+  NotifyStopping();
+  // From here on readiness and health report it.
   lifecycle_.Advance(Lifecycle::State::kDraining);
   rpc_->ReportNotServing();
   if (health_ != nullptr) health_->ReportNotServing();
-  // Load balancers notice only at their next look; calls are answered until
+  // Load balancers notice only at their next probe; calls are answered until
   // then.
   std::this_thread::sleep_for(absl::ToChronoNanoseconds(options_.drain_delay));
   lifecycle_.Advance(Lifecycle::State::kStopping);

@@ -7,8 +7,8 @@
 //   (*server)->Stop(absl::Now() + absl::Seconds(30));
 //
 //   States   created -> started -> stopped. Start is called once, and Stop once
-//            after a Start that succeeded. lifecycle.h has the states that
-//            callers see meanwhile.
+//            after a Start that succeeded. Callers see the states of
+//            lifecycle.h.
 //   Errors   a server whose Start failed can only be destroyed.
 //   Threads  Start, Stop and the destructor are called by one thread;
 //            RefreshModels by any once Start has returned.
@@ -31,6 +31,7 @@
 #include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_server.h"
 #include "server/options.h"
+#include "server/pages/status_page.h"
 #include "server/requests/server_parts.h"
 #include "server/rpc/health_server.h"
 #include "server/rpc/rpc_server.h"
@@ -84,7 +85,7 @@ class Server {
   //      and begins to follow models and changes;
   //   4. embeds the titles of --warm_catalog;
   //   5. reports SERVING to clients, probes and systemd.
-  // Cancelled when control.cancelled ends it.
+  // Returns a Cancelled error when control.cancelled ends the start.
   absl::Status Start(const StartControl& control = {});
 
   // "grpc=HOST:PORT http=HOST:PORT", and health= if it has a port of its own,
@@ -116,7 +117,6 @@ class Server {
          std::unique_ptr<Secrets> secrets,
          std::unique_ptr<DocumentVectorCache> cache);
 
-  void AddReadings();
   HttpPages MakePages();
   absl::Status Listen();
   absl::Status LoadFirstModels(const StartControl& control);
@@ -145,6 +145,7 @@ class Server {
   WorkerPool loader_;
   RequestLog request_log_;
   RecentCalls recent_calls_;
+  const StatusSources sources_;
   const ServerParts parts_;
   std::unique_ptr<PeriodicTask> sampler_;
   std::unique_ptr<HttpServer> http_;

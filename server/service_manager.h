@@ -1,7 +1,5 @@
-// What the server tells systemd (Type=notify and WatchdogSec in its unit), by
-// libsystemd. Nothing is sent when systemd did not start the process.
-//
-//   Threads  every function, from any thread.
+// Notifications to systemd (Type=notify and WatchdogSec in the unit), by
+// libsystemd. They do nothing when systemd did not start the process.
 #ifndef SEMRANK_SERVER_SERVICE_MANAGER_H_
 #define SEMRANK_SERVER_SERVICE_MANAGER_H_
 
@@ -11,15 +9,15 @@
 
 namespace semrank {
 
-// The start is complete; `status` is what `systemctl status` shows.
-void TellServiceManagerReady(const std::string& status);
+// The start is complete; `systemctl status` shows `status`.
+void NotifyReady(const std::string& status);
 // The stop has begun.
-void TellServiceManagerStopping();
+void NotifyStopping();
 
-// How often systemd must hear TellServiceManagerAlive, with a margin: a quarter
-// of WatchdogSec. 0 = systemd does not watch.
+// How often NotifyAlive must be called, with a margin: a quarter of
+// WatchdogSec. 0 = systemd does not watch the process.
 absl::Duration ServiceWatchdogInterval();
-void TellServiceManagerAlive();
+void NotifyAlive();
 
 }  // namespace semrank
 

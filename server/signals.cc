@@ -39,7 +39,7 @@ Signals::~Signals() {
     ended_ = true;
   }
   heard_.notify_all();
-  // Wakes the thread from sigwait; another thread never hears this one.
+  // Wakes the thread from sigwait. The signal is sent to that thread alone.
   pthread_kill(thread_.native_handle(), SIGHUP);
   thread_.join();
 }
@@ -75,7 +75,7 @@ void Signals::Run() {
     int signal_number = 0;
     const bool heard = sigwait(&signals, &signal_number) == 0;
     std::unique_lock lock(mutex_);
-    // The destructor's SIGHUP comes here too; ended_ tells it from an
+    // The destructor sends SIGHUP too; ended_ distinguishes it from the
     // operator's.
     if (ended_) return;
     if (!heard) continue;
@@ -87,8 +87,9 @@ void Signals::Run() {
     heard_.notify_all();
     if (stop_signal_ == 0) continue;
     Interrupt();  // ends the reading of a --warm_catalog that is a pipe
-    // The default action of both is to end the process: the next one does so as
-    // long as this thread is there to hear it. A SIGHUP stays blocked.
+    // The default action of both is to end the process: the next one does so,
+    // as long as this thread exists and does not block it. SIGHUP stays
+    // blocked.
     const sigset_t stop_signals = StopSignals();
     pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
     heard_.wait(lock, [this] { return ended_; });

@@ -11,14 +11,15 @@
 
 namespace semrank {
 
-// Before any thread is started: SIGTERM, SIGINT and SIGHUP wait for a Signals.
+// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in those that it starts
+// from now on: they wait until a Signals receives them.
 void BlockSignals();
 
 // Receives the signals in a thread of its own, since loading a model does not
-// wait for signals. After a SIGTERM or SIGINT a second one ends the process at
+// wait for signals. After SIGTERM or SIGINT a second one ends the process at
 // once.
 //
-//   Threads  every method, from any thread; signals are blocked in all.
+//   Threads  thread-safe. Every thread has the signals blocked (BlockSignals).
 class Signals {
  public:
   Signals();
@@ -27,9 +28,10 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   bool stop_requested() const;
-  // Waits until SIGTERM, SIGINT or SIGHUP, at most `time`; true = to stop.
+  // Waits for SIGTERM, SIGINT or SIGHUP, at most `time`; true = stop.
   bool WaitFor(absl::Duration time);
-  // Waits until SIGTERM or SIGINT and returns which. SIGHUP calls `on_hangup`.
+  // Waits for SIGTERM or SIGINT and returns its number. Calls `on_hangup` after
+  // each SIGHUP.
   int WaitForStop(const std::function<void()>& on_hangup);
 
  private:

@@ -48,10 +48,132 @@ constexpr std::size_t kStartTicks = 22 - 3;
 constexpr std::size_t kVirtualBytes = 23 - 3;
 constexpr std::size_t kResidentPages = 24 - 3;
 
+void AddCertificateMetric(const TlsCertificates& certificates,
+                          Metrics& metrics) {
+  metrics.AddGauge(
+      "semrank_tls_certificate_expiry_timestamp_seconds",
+      "End of the server certificate in use, in seconds since 1970.",
+      [&] { return absl::ToUnixSeconds(certificates.current()->cert_expiry); });
+}
+
+void AddCacheMetrics(const DocumentVectorCache& cache, Metrics& metrics) {
+  metrics.AddGauge("semrank_cache_entries",
+                   "Document vectors in the memory cache.",
+                   [&] { return cache.GetStats().num_entries; });
+  metrics.AddGauge("semrank_cache_bytes", "Bytes of the memory cache in use.",
+                   [&] { return cache.GetStats().live_bytes; });
+  metrics.AddGauge("semrank_cache_capacity_bytes",
+                   "Bytes that the memory cache may use.",
+                   [&] { return cache.GetStats().capacity_bytes; });
+  metrics.AddCounter(
+      "semrank_cache_evictions_total",
+      "Document vectors that were evicted from the memory cache.",
+      [&] { return cache.GetStats().num_evictions; });
+}
+
+void AddStoreMetrics(const StoredVectors& stored, Metrics& metrics) {
+  metrics.AddGauge("semrank_store_bypassed",
+                   "1 while the document store is bypassed because it failed.",
+                   [&] { return stored.GetState().bypassed ? 1 : 0; });
+  metrics.AddCounter(
+      "semrank_store_bypasses_total",
+      "How often the document store was bypassed because it failed.",
+      [&] { return stored.GetState().num_bypasses; });
+  metrics.AddGauge("semrank_store_queue_vectors",
+                   "New vectors that wait to be written to the document store.",
+                   [&] { return stored.GetState().queued_vectors; });
+  metrics.AddGauge("semrank_store_queue_bytes",
+                   "Bytes of the vectors and texts that wait to be written.",
+                   [&] { return stored.GetState().queued_bytes; });
+}
+
+void AddCatalogMetrics(const SyncedCatalog& catalog, Metrics& metrics) {
+  metrics.AddGauge("semrank_catalog_documents", "Documents of the catalog.",
+                   [&] { return catalog.documents.GetStats().num_documents; });
+  metrics.AddGauge(
+      "semrank_catalog_bytes",
+      "Bytes of the catalog: vectors, keys, titles, payloads and what is "
+      "around them.",
+      [&] { return catalog.documents.GetStats().num_bytes; });
+  metrics.AddGauge(
+      "semrank_catalog_reembedding_documents",
+      "Documents that a new model is to embed before it answers for the "
+      "catalog; 0 when none is on its way.",
+      [&] { return catalog.update.GetStatus().num_documents; });
+  metrics.AddGauge("semrank_catalog_reembedded_documents",
+                   "Documents that the new model has embedded so far.",
+                   [&] { return catalog.update.GetStatus().num_embedded; });
+}
+
+void AddChangeMetrics(const ChangeFollower& changes, Metrics& metrics) {
+  metrics.AddGauge(
+      "semrank_catalog_lag_seconds",
+      "Seconds since the catalog had all that other servers put into the store "
+      "and delete from it.",
+      [&] {
+        return absl::ToDoubleSeconds(absl::Now() -
+                                     changes.GetState().up_to_date_at);
+      });
+  metrics.AddCounter(
+      "semrank_catalog_followed_documents_total",
+      "Documents of the catalog that were put or deleted because another "
+      "server did so.",
+      [&] { return changes.GetState().num_changed; });
+  metrics.AddCounter(
+      "semrank_catalog_rereads_total",
+      "How often all documents were read from the store again, because its log "
+      "of changes had a gap.",
+      [&] { return changes.GetState().num_rereads; });
+}
+
+void AddConnectionMetrics(const ConnectionCount& connections,
+                          Metrics& metrics) {
+  metrics.AddGauge("semrank_open_connections", "Connections to the gRPC port.",
+                   [&] { return connections.num_open(); });
+  metrics.AddGauge("semrank_connections_limit",
+                   "Connections that may be open at once.",
+                   [&] { return connections.max_connections(); });
+  metrics.AddCounter(
+      "semrank_connections_refused_total",
+      "Connections closed at once because the limit was reached.",
+      [&] { return connections.num_refused(); });
+  metrics.AddCounter(
+      "semrank_accept_failures_total",
+      "Times that no connection could be accepted because file descriptors "
+      "or memory were exhausted.",
+      [&] { return connections.num_accept_failures(); });
+  metrics.AddCounter("semrank_connections_closed_for_memory_total",
+                     "Connections closed because the server needed more than "
+                     "--max_memory_bytes and they brought the most.",
+                     [&] { return connections.num_floods(); });
+}
+
+void AddAdmissionMetrics(Admission& admission, Metrics& metrics) {
+  metrics.AddGauge("semrank_inflight_texts",
+                   "Texts admitted and not yet answered.",
+                   [&] { return admission.inflight_texts(); });
+  metrics.AddGauge(
+      "semrank_inflight_texts_max",
+      "The most texts in flight in this minute and the one before it.",
+      [&] { return admission.high_water_mark(); });
+  metrics.AddGauge("semrank_inflight_texts_limit",
+                   "Texts that may be in flight at once.",
+                   [&] { return admission.max_inflight_texts(); });
+  metrics.AddGauge(
+      "semrank_queue_texts",
+      "Texts in flight whose requests wait for a worker. Requests that are "
+      "expected to take no longer than a worker's hand-over never do.",
+      [&] { return admission.queued_texts().level(); });
+  metrics.AddGauge(
+      "semrank_queue_texts_max",
+      "The most texts that waited in this minute and the one before it.",
+      [&] { return admission.queued_texts().mark(); });
+}
+
 }  // namespace
 
-// The program's name is in brackets and may itself contain blanks and brackets,
-// hence the last one.
+// The program's name is in parentheses and may itself contain blanks and
+// parentheses, so the last one ends it.
 std::string StatFieldsAfterName(const std::string& stat) {
   const std::size_t end = stat.rfind(')');
   return end == std::string::npos ? "" : stat.substr(end + 1);
@@ -69,7 +191,7 @@ ProcessStats ReadProcessStats() {
     };
     const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     stats.cpu_seconds = (number(kUserTicks) + number(kSystemTicks)) / ticks;
-    // The kernel counts it from the boot of the machine.
+    // The kernel counts the start from the boot of the machine.
     stats.start_time_seconds = BootTimeSeconds() + number(kStartTicks) / ticks;
     stats.threads = number(kNumThreads);
     stats.virtual_bytes = number(kVirtualBytes);
@@ -85,7 +207,7 @@ ProcessStats ReadProcessStats() {
 }
 
 // Each reading parses the files anew, once a scrape.
-void AddProcessReadings(Metrics& metrics) {
+void AddProcessMetrics(Metrics& metrics) {
   const auto value = [](double ProcessStats::*field) {
     return [field] { return ReadProcessStats().*field; };
   };
@@ -107,126 +229,18 @@ void AddProcessReadings(Metrics& metrics) {
                    value(&ProcessStats::threads));
 }
 
-void AddCertificateReading(const TlsCertificates& certificates,
-                           Metrics& metrics) {
-  metrics.AddGauge(
-      "semrank_tls_certificate_expiry_timestamp_seconds",
-      "End of the server certificate in use, in seconds since 1970.",
-      [&] { return absl::ToUnixSeconds(certificates.current()->cert_expiry); });
-}
-
-void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics) {
-  metrics.AddGauge("semrank_cache_entries",
-                   "Document vectors in the memory cache.",
-                   [&] { return cache.GetStats().num_entries; });
-  metrics.AddGauge("semrank_cache_bytes", "Bytes of the memory cache in use.",
-                   [&] { return cache.GetStats().live_bytes; });
-  metrics.AddGauge("semrank_cache_capacity_bytes",
-                   "Bytes that the memory cache may use.",
-                   [&] { return cache.GetStats().capacity_bytes; });
-  metrics.AddCounter(
-      "semrank_cache_evictions_total",
-      "Document vectors that were evicted from the memory cache.",
-      [&] { return cache.GetStats().num_evictions; });
-}
-
-void AddStoreReadings(const StoredVectors& stored, Metrics& metrics) {
-  metrics.AddGauge("semrank_store_bypassed",
-                   "1 while the document store is bypassed because it failed.",
-                   [&] { return stored.GetState().bypassed ? 1 : 0; });
-  metrics.AddCounter(
-      "semrank_store_bypasses_total",
-      "How often the document store was bypassed because it failed.",
-      [&] { return stored.GetState().num_bypasses; });
-  metrics.AddGauge("semrank_store_queue_vectors",
-                   "New vectors that wait to be written to the document store.",
-                   [&] { return stored.GetState().queued_vectors; });
-  metrics.AddGauge("semrank_store_queue_bytes",
-                   "Bytes of the vectors and texts that wait to be written.",
-                   [&] { return stored.GetState().queued_bytes; });
-}
-
-void AddCatalogReadings(const SyncedCatalog& catalog, Metrics& metrics) {
-  metrics.AddGauge("semrank_catalog_documents", "Documents of the catalog.",
-                   [&] { return catalog.documents.GetStats().num_documents; });
-  metrics.AddGauge(
-      "semrank_catalog_bytes",
-      "Bytes of the catalog: vectors, keys, titles, payloads and what is "
-      "around them.",
-      [&] { return catalog.documents.GetStats().num_bytes; });
-  metrics.AddGauge(
-      "semrank_catalog_reembedding_documents",
-      "Documents that a new model is to embed before it answers for the "
-      "catalog; 0 when none is on its way.",
-      [&] { return catalog.update.GetStatus().num_documents; });
-  metrics.AddGauge("semrank_catalog_reembedded_documents",
-                   "Documents that the new model has embedded so far.",
-                   [&] { return catalog.update.GetStatus().num_embedded; });
-}
-
-void AddChangeReadings(const ChangeFollower& changes, Metrics& metrics) {
-  metrics.AddGauge(
-      "semrank_catalog_lag_seconds",
-      "Seconds since the catalog had all that other servers put into the store "
-      "and delete from it.",
-      [&] {
-        return absl::ToDoubleSeconds(absl::Now() -
-                                     changes.GetState().up_to_date_at);
-      });
-  metrics.AddCounter(
-      "semrank_catalog_followed_documents_total",
-      "Documents of the catalog that were put or deleted because another "
-      "server did so.",
-      [&] { return changes.GetState().num_changed; });
-  metrics.AddCounter(
-      "semrank_catalog_rereads_total",
-      "How often all documents were read from the store again, because its log "
-      "of changes had a gap.",
-      [&] { return changes.GetState().num_rereads; });
-}
-
-void AddConnectionReadings(const ConnectionCount& connections,
-                           Metrics& metrics) {
-  metrics.AddGauge("semrank_open_connections", "Connections to the gRPC port.",
-                   [&] { return connections.num_open(); });
-  metrics.AddGauge("semrank_connections_limit",
-                   "Connections that may be open at once.",
-                   [&] { return connections.max_connections(); });
-  metrics.AddCounter(
-      "semrank_connections_refused_total",
-      "Connections closed at once because the limit was reached.",
-      [&] { return connections.num_refused(); });
-  metrics.AddCounter(
-      "semrank_accept_failures_total",
-      "Times that no connection could be accepted for want of file descriptors "
-      "or memory.",
-      [&] { return connections.num_accept_failures(); });
-  metrics.AddCounter("semrank_connections_closed_for_memory_total",
-                     "Connections closed because the server needed more than "
-                     "--max_memory_bytes and they brought the most.",
-                     [&] { return connections.num_floods(); });
-}
-
-void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
-  metrics.AddGauge("semrank_inflight_texts",
-                   "Texts admitted and not yet answered.",
-                   [&] { return admission.inflight_texts(); });
-  metrics.AddGauge(
-      "semrank_inflight_texts_max",
-      "The most texts in flight in this minute and the one before it.",
-      [&] { return admission.high_water_mark(); });
-  metrics.AddGauge("semrank_inflight_texts_limit",
-                   "Texts that may be in flight at once.",
-                   [&] { return admission.max_inflight_texts(); });
-  metrics.AddGauge(
-      "semrank_queue_texts",
-      "Texts in flight whose requests wait for a worker. Requests that are "
-      "expected to take no longer than a worker's hand-over never do.",
-      [&] { return admission.queued_texts().level(); });
-  metrics.AddGauge(
-      "semrank_queue_texts_max",
-      "The most texts that waited in this minute and the one before it.",
-      [&] { return admission.queued_texts().mark(); });
+void AddStateMetrics(const StatusSources& sources, Metrics& metrics) {
+  if (sources.certificates != nullptr) {
+    AddCertificateMetric(*sources.certificates, metrics);
+  }
+  AddCacheMetrics(*sources.cache, metrics);
+  AddAdmissionMetrics(*sources.admission, metrics);
+  AddConnectionMetrics(*sources.connections, metrics);
+  if (sources.stored != nullptr) AddStoreMetrics(*sources.stored, metrics);
+  AddCatalogMetrics(*sources.catalog, metrics);
+  if (sources.catalog->changes() != nullptr) {
+    AddChangeMetrics(*sources.catalog->changes(), metrics);
+  }
 }
 
 }  // namespace semrank

@@ -1,18 +1,12 @@
-// Metrics that are read at each scrape: of the process, the cache, the document
-// store, the catalog, admission and connections.
+// Metrics that are read at each scrape: of the process, and of the parts of the
+// server. The parts must outlive the last Metrics::Render.
 #ifndef SEMRANK_SERVER_STATE_METRICS_H_
 #define SEMRANK_SERVER_STATE_METRICS_H_
 
 #include <string>
 
-#include "server/auth/tls_files.h"
-#include "server/base/admission.h"
-#include "server/base/connection_count.h"
 #include "server/base/metrics.h"
-#include "server/catalog/sync/change_follower.h"
-#include "server/catalog/sync/synced_catalog.h"
-#include "server/vectors/document_vector_cache.h"
-#include "server/vectors/stored_vectors.h"
+#include "server/pages/status_page.h"
 
 namespace semrank {
 
@@ -26,28 +20,20 @@ struct ProcessStats {
   double threads = 0;
 };
 
-// Figures of this process. What cannot be read is 0.
+// The figures of this process; 0 where one cannot be read.
 ProcessStats ReadProcessStats();
 
-// The fields of /proc/<pid>/stat from the third on, which is after the name in
-// parentheses: the name may hold blanks and parentheses itself.
+// The fields of /proc/<pid>/stat after the name in parentheses, from the third
+// on. The name may contain blanks and parentheses.
 std::string StatFieldsAfterName(const std::string& stat);
 
-// The process_* metrics, from /proc: Prometheus' client libraries bring them,
-// prometheus-cpp does not.
-void AddProcessReadings(Metrics& metrics);
+// The process_* metrics, which prometheus-cpp does not have, unlike other
+// client libraries of Prometheus.
+void AddProcessMetrics(Metrics& metrics);
 
-// Metrics of one part of the server each. The part must outlive the metrics'
-// last Render.
-void AddCertificateReading(const TlsCertificates& certificates,
-                           Metrics& metrics);
-void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics);
-void AddStoreReadings(const StoredVectors& stored, Metrics& metrics);
-void AddAdmissionReadings(Admission& admission, Metrics& metrics);
-void AddConnectionReadings(const ConnectionCount& connections,
-                           Metrics& metrics);
-void AddCatalogReadings(const SyncedCatalog& catalog, Metrics& metrics);
-void AddChangeReadings(const ChangeFollower& changes, Metrics& metrics);
+// The metrics of the parts of a server: of the certificate, the cache, the
+// document store, the catalog, admission and connections.
+void AddStateMetrics(const StatusSources& sources, Metrics& metrics);
 
 }  // namespace semrank
 

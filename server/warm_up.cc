@@ -41,15 +41,15 @@ absl::Status ReadTitles(LineReader& lines, std::size_t max_titles,
     if (tab == std::string_view::npos) {
       ++counts.num_bad_lines;
     } else {
-      // Copied: the reader uses its memory for the next line.
+      // The reader reuses the memory of `line` for the next line.
       titles.emplace_back(line.substr(tab + 1));
     }
   }
   return absl::OkStatus();
 }
 
-// Embeds `titles` with one model, a batch per task. The engine keeps the
-// vectors; the result itself is not needed.
+// Embeds `titles` with one model, a batch for each task. The engine keeps the
+// vectors in the cache; the result itself is not needed.
 absl::Status EmbedTitles(const ServedModel& model,
                          const std::vector<std::string>& titles,
                          const EmbeddingEngine& engine, ThreadPool& threads,
@@ -59,7 +59,8 @@ absl::Status EmbedTitles(const ServedModel& model,
       static_cast<int>((views.size() + kBatchTitles - 1) / kBatchTitles);
   Mutex mutex;
   absl::Status status;
-  // Threads that end with the start, not the workers that calls need.
+  // Calls need the workers, so the batches run in threads that end with the
+  // start.
   threads.ParallelFor(num_batches, [&](int batch, int) {
     const std::size_t first = batch * kBatchTitles;
     const std::span texts = std::span(views).subspan(
@@ -68,7 +69,7 @@ absl::Status EmbedTitles(const ServedModel& model,
     const absl::Status embedded =
         engine.Embed(model, {Side::kDocument, texts, /*skip_bad_texts=*/true},
                      BackgroundCaller(), result);
-    // Batches end in any order in the pool's threads.
+    // Batches end in any order.
     MutexLock lock(mutex);
     status.Update(embedded);
     counts.num_bad_lines += static_cast<std::int64_t>(result.problems.size());

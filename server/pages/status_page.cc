@@ -12,12 +12,12 @@
 #include "model/base/version.h"
 #include "server/base/errors.h"
 #include "server/http/http_options.h"
-#include "server/pages/browser_pages.h"
+#include "server/pages/pages.h"
 
 namespace semrank {
 namespace {
 
-// No script: the page must work while everything else is broken.
+// The page has no script: it must work while everything else is broken.
 constexpr char kHead[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n"
@@ -31,8 +31,8 @@ constexpr char kEnd[] = "</main>\n</body>\n</html>\n";
 
 using Cells = std::vector<std::string>;
 
-// The first cell of a row of names and values is its header.
-// Every cell is escaped here; titles and heads of columns are our own.
+// The first cell of a row of names and values is its header. Every cell is
+// escaped here; titles of tables and columns are our own.
 std::string Row(const Cells& cells, bool is_head, bool has_head) {
   std::string row = "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -46,7 +46,7 @@ std::string Row(const Cells& cells, bool is_head, bool has_head) {
   return row + "</tr>\n";
 }
 
-// `head` empty = a table of names and values.
+// An empty `head` makes a table of names and values.
 std::string Table(std::string_view title, const Cells& head,
                   const std::vector<Cells>& rows) {
   std::string table = absl::StrFormat(
@@ -64,7 +64,7 @@ std::string MiB(std::uint64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-// With three digits, in a unit that fits, which does not break off.
+// Three digits and a unit, with a no-break space between them.
 std::string Short(absl::Duration time) {
   const double seconds = absl::ToDoubleSeconds(time);
   if (seconds < 1e-3) return absl::StrFormat("%.3g\u00a0us", seconds * 1e6);
@@ -100,16 +100,17 @@ std::string Seconds(absl::Time time) {
                                 absl::UTCTimeZone());
 }
 
-// By number of ModelState, from 1.
+// In the order of ModelState, whose numbers begin at 1.
 constexpr const char* kStateNames[] = {
     "", "found", "loading", "serving", "retiring", "retired", "failed"};
 
-// Those that were tried, so that the page never reads the disk.
+// Shows only models that the server has tried to load: the page never reads the
+// disk.
 std::string Models(const ModelStore& models) {
   std::vector<Cells> rows;
   for (const ModelStatus& model : models.ListTried()) {
     std::string note(ToStd(model.failure.message()));
-    // A pinned version that serves has no failure worth the room.
+    // A pinned version serves, so it has no failure to show.
     if (model.pinned) note = "pinned";
     if (model.is_default) note += note.empty() ? "default" : ", default";
     rows.push_back({model.name, std::to_string(model.version),
@@ -162,10 +163,9 @@ std::string DescribeChanges(const ChangeFollower::State& state) {
       state.num_rereads);
 }
 
-std::string Catalog(const SyncedCatalog& catalog,
-                    const ChangeFollower* changes) {
+std::string Catalog(const SyncedCatalog& catalog) {
   const DocumentCatalog::Stats stats = catalog.documents.GetStats();
-  // For its model; held only while the page is made.
+  // The snapshot names the model. It is held only while the page is made.
   const CatalogSnapshot snapshot = catalog.documents.TakeSnapshot();
   const ServedModelPtr served = snapshot.model();
   const CatalogModelUpdate::Status update = catalog.update.GetStatus();
@@ -181,9 +181,9 @@ std::string Catalog(const SyncedCatalog& catalog,
                     absl::StrFormat("%d of %d", update.num_embedded,
                                     update.num_documents)});
   }
-  if (changes != nullptr) {
-    rows.push_back(
-        {"changes of other servers", DescribeChanges(changes->GetState())});
+  if (catalog.changes() != nullptr) {
+    rows.push_back({"changes of other servers",
+                    DescribeChanges(catalog.changes()->GetState())});
   }
   return Table("Catalog", {}, rows);
 }
@@ -202,7 +202,7 @@ std::string LimitTable(const Limits& limits,
         std::to_string(HttpServerOptions().max_connections)}});
 }
 
-// Codes, reasons and ids only: messages are for the caller of the request.
+// Shows no messages: they are for the caller of the request.
 std::string Failures(const RequestLog& log) {
   std::vector<Cells> rows;
   for (const RequestLog::Failure& failure : log.failures()) {
@@ -214,7 +214,7 @@ std::string Failures(const RequestLog& log) {
              ? absl::StrFormat("%s #%d", failure.request_id, *failure.number)
              : failure.request_id});
   }
-  // An empty table would look like a fault of the page.
+  // An empty table would look like a bug of the page.
   if (rows.empty()) rows.push_back({"none since the start"});
   return Table("Last failed requests",
                {"time", "method", "code", "reason", "request id"}, rows);
@@ -223,13 +223,12 @@ std::string Failures(const RequestLog& log) {
 }  // namespace
 
 void AddStatusPage(const StatusSources& sources, HttpPages& pages) {
-  // The pointers are copied; all of them outlive the server.
   pages["/statusz"] = [sources, start = absl::Now()] {
     return BrowserPage(StatusPage(sources, absl::Now() - start));
   };
 }
 
-// For names of models, errors of stores and ids of requests.
+// Names of models, errors of stores and ids of requests need it.
 std::string EscapeHtml(std::string_view text) {
   return absl::StrReplaceAll(
       ToAbsl(text),
@@ -247,7 +246,7 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
                 {"now", Seconds(absl::Now())}}) +
          Calls(*sources.recent_calls) + Models(*sources.models) + Use(sources) +
-         Catalog(*sources.catalog, sources.changes) + Store(sources.stored) +
+         Catalog(*sources.catalog) + Store(sources.stored) +
          LimitTable(*sources.limits,
                     sources.catalog->documents.max_documents()) +
          Failures(*sources.request_log) + kEnd;

@@ -44,7 +44,7 @@ void CheckTensors(const std::map<std::string, TensorView>& tensors,
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
-  // Aligned, and of exactly this size for AddressSanitizer.
+  // The copy is aligned, and has exactly this size for AddressSanitizer.
   const std::unique_ptr<char[]> copy(new char[size]);
   if (size > 0) std::memcpy(copy.get(), data, size);
   const std::string_view content(copy.get(), size);

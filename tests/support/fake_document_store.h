@@ -19,9 +19,9 @@ namespace semrank {
 
 class FakeDocumentStore : public DocumentStore {
  public:
-  // Every call returns this from now on; OK = it works again.
+  // Every call returns `status` from now on; OK = the store works again.
   void FailWith(absl::Status status);
-  // Called at the begin of each WriteVectors, without a lock. To be set before
+  // Each WriteVectors calls `hook` first, without a lock. A test sets it before
   // other threads call.
   void BeforeWrite(std::function<void()> hook) { hook_ = std::move(hook); }
 

@@ -26,7 +26,7 @@ class Gate {
     MutexLock lock(mutex_);
     while (num_waiting_ == 0) changed_.Wait(mutex_);
   }
-  // Called by the tower.
+  // The tower calls it.
   void Pass() {
     MutexLock lock(mutex_);
     ++num_waiting_;

@@ -1,6 +1,6 @@
-// Linked into a test program or benchmark, runs it at the level that the
-// environment's SEMRANK_SIMD names. ctest counts a level that the processor
-// does not have as skipped.
+// A test program or benchmark that links this file runs at the level that the
+// environment variable SEMRANK_SIMD names. ctest skips a level that the
+// processor does not have.
 #include <cstdlib>
 #include <iostream>
 

@@ -41,7 +41,7 @@ class TinySsiModel {
   TinySsiModel(const TinySsiModel&) = delete;
   TinySsiModel& operator=(const TinySsiModel&) = delete;
 
-  // To be changed by tests; tensors point into storage().
+  // Tests change it; its tensors point into storage().
   ModelBundle& bundle() { return bundle_; }
   std::vector<float>& values(std::string_view tensor);
   // Uses the values in place.

@@ -30,7 +30,7 @@ function fail(error) {
 // Models.
 
 const modelName = (ref) => `${ref.name} version ${ref.version}`;
-// Of its option.
+// The value of the option of a model.
 const modelValue = ({ name, version }) => JSON.stringify({ name, version });
 
 function fillSelect(select, models, first) {

@@ -1,6 +1,5 @@
-#include "server/pages/browser_pages.h"
+#include "server/pages/pages.h"
 
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_replace.h"
@@ -10,8 +9,8 @@
 namespace semrank {
 namespace {
 
-// Nothing but this server's own files may run or be contacted. Titles and names
-// on the pages come from users, so this holds even if one was not escaped.
+// A page may run and contact only this server's own files. Titles and names on
+// the pages come from users, so the policy holds even if one was not escaped.
 HttpResponse Guarded(std::string content_type, std::string body) {
   return {
       .content_type = std::move(content_type),
@@ -31,6 +30,25 @@ HttpPage FilePage(std::string_view file, std::string content_type) {
 
 }  // namespace
 
+HttpPages OperatorPages(const Lifecycle* lifecycle, const Metrics* metrics) {
+  HttpPages pages;
+  pages["/metrics"] = [metrics]() -> HttpResponse {
+    return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+            .body = metrics->Render()};
+  };
+  // A liveness probe must not restart a server that loads or drains, so the
+  // page answers 200 to the end.
+  pages["/healthz"] = []() -> HttpResponse { return {.body = "ok\n"}; };
+  const HttpPage ready = [lifecycle]() -> HttpResponse {
+    const Lifecycle::State state = lifecycle->state();
+    return {.status = state == Lifecycle::State::kServing ? 200 : 503,
+            .body = std::string(Lifecycle::Description(state)) + "\n"};
+  };
+  pages["/readyz"] = ready;
+  pages["/health"] = ready;
+  return pages;
+}
+
 HttpResponse BrowserPage(std::string html) {
   return Guarded("text/html; charset=utf-8", std::move(html));
 }
@@ -38,7 +56,7 @@ HttpResponse BrowserPage(std::string html) {
 void AddBrowserPages(std::string_view grpc_address, HttpPages& pages) {
   const std::string_view port =
       grpc_address.substr(grpc_address.rfind(':') + 1);
-  // The port is known only now; the page shows it in its snippets.
+  // The page shows the port in its snippets.
   pages["/"] = [html = absl::StrReplaceAll(ToAbsl(EmbeddedFile("index.html")),
                                            {{"{{grpc_port}}", ToAbsl(port)}})] {
     return BrowserPage(html);
