@@ -3,17 +3,13 @@
 #include <unistd.h>
 
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "server/base/request_log.h"
-#include "server/http/http_origins.h"
 #include "server/vectors/circuit_breaker.h"
 
 namespace semrank {
@@ -226,23 +222,10 @@ void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
             {{"auto", HttpCallPolicy::kAuto},
              {"on", HttpCallPolicy::kOn},
              {"off", HttpCallPolicy::kOff}});
-  flags.Add({.name = "cors_origins",
-             .help = "Origins of web pages that may make JSON calls from the "
-                     "browser, as SCHEME://HOST[:PORT],...; * = every page. "
-                     "Calls of other pages than the server's own are refused.",
-             .form = "ORIGIN,...",
-             .set = [field = &options.cors_origins](
-                        const std::string& text) -> absl::Status {
-               std::vector<std::string> origins =
-                   absl::StrSplit(text, ',', absl::SkipEmpty());
-               SEMRANK_RETURN_IF_ERROR(CheckOrigins(origins));
-               *field = std::move(origins);
-               return absl::OkStatus();
-             },
-             .get =
-                 [field = &options.cors_origins] {
-                   return absl::StrJoin(*field, ",");
-                 }});
+  flags.Add("cors_origins", &options.cors_origins,
+            "Origins of web pages that may make JSON calls from the browser, "
+            "as SCHEME://HOST[:PORT],...; * = every page. Calls of other pages "
+            "than the server's own are refused.");
 }
 
 }  // namespace

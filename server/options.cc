@@ -8,12 +8,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
 #include "model/format/version_directory.h"
 #include "server/base/errors.h"
+#include "server/http/http_origins.h"
 #include "server/open_files.h"
 
 namespace semrank {
@@ -157,6 +159,13 @@ absl::Status CheckTls(const TlsFiles& tls) {
   return absl::OkStatus();
 }
 
+absl::Status CheckCors(const std::vector<std::string>& origins) {
+  const absl::Status status = CheckOrigins(origins);
+  return status.ok() ? status
+                     : FlagError("cors_origins", absl::StrJoin(origins, ","),
+                                 ToStd(status.message()));
+}
+
 }  // namespace
 
 std::string WithoutPassword(const std::string& store) {
@@ -175,11 +184,13 @@ absl::Status FinishOptions(const CommandLine& command_line,
   SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
   SEMRANK_RETURN_IF_ERROR(CheckTls(options.security.tls));
+  SEMRANK_RETURN_IF_ERROR(CheckCors(options.security.cors_origins));
   std::int64_t& max_connections = options.limits.max_connections;
   SEMRANK_ASSIGN_OR_RETURN(
       max_connections,
       MaxConnections(
-          // A default that does not fit is reduced, a wish is refused.
+          // A default that does not fit is reduced; a value of the operator is
+          // refused.
           command_line.IsSet("max_connections") ? max_connections : 0,
           OpenFileLimit()));
   return absl::OkStatus();

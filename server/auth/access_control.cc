@@ -127,7 +127,7 @@ absl::Status ApiKeys::Check(std::string_view authorization,
 }
 
 AccessControl::AccessControl(const std::string& path)
-    : files_({path}, [path] { return ReadKeys(path); }) {}
+    : WatchedFiles({path}, [path] { return ReadKeys(path); }) {}
 
 absl::StatusOr<std::unique_ptr<AccessControl>> AccessControl::FromFile(
     const std::string& path) {
@@ -142,11 +142,6 @@ std::string AccessControl::NameOfKey(std::string_view authorization) {
   const absl::StatusOr<std::string> hash =
       Sha256Hex(authorization.substr(kScheme.size()));
   return hash.ok() ? "key " + hash->substr(0, kShownDigits) : "";
-}
-
-absl::Status AccessControl::Check(std::string_view authorization,
-                                  Role required) const {
-  return files_.current()->Check(authorization, required);
 }
 
 }  // namespace semrank

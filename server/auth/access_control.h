@@ -49,24 +49,18 @@ class ApiKeys {
 };
 
 // The keys of a file that is read again when it changes.
-//
-//   Threads  thread-safe, except that one thread at a time calls Refresh.
-class AccessControl {
+class AccessControl : public WatchedFiles<ApiKeys> {
  public:
   // Returns the error of the file, or InvalidArgument with the file and the
   // line.
   static absl::StatusOr<std::unique_ptr<AccessControl>> FromFile(
       const std::string& path);
-  AccessControl(const AccessControl&) = delete;
-  AccessControl& operator=(const AccessControl&) = delete;
 
   // As ApiKeys::Check, by the keys that are in force.
-  absl::Status Check(std::string_view authorization, Role required) const;
-
-  // As WatchedFiles::Refresh.
-  absl::StatusOr<bool> Refresh() { return files_.Refresh(); }
-
-  std::size_t num_keys() const { return files_.current()->size(); }
+  absl::Status Check(std::string_view authorization, Role required) const {
+    return current()->Check(authorization, required);
+  }
+  std::size_t num_keys() const { return current()->size(); }
 
   // The key's name in the log: "key 1a2b3c4d", with the first digits of its
   // SHA-256 as they stand in the file. "" without a key.
@@ -74,8 +68,6 @@ class AccessControl {
 
  private:
   explicit AccessControl(const std::string& path);
-
-  WatchedFiles<ApiKeys> files_;
 };
 
 }  // namespace semrank

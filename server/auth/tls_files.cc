@@ -98,8 +98,8 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
 }
 
 TlsCertificates::TlsCertificates(const TlsFiles& files)
-    : asks_clients_(!files.client_ca.empty()),
-      contents_(Paths(files), [files] { return ReadTlsFiles(files); }) {}
+    : WatchedFiles(Paths(files), [files] { return ReadTlsFiles(files); }),
+      asks_clients_(!files.client_ca.empty()) {}
 
 absl::StatusOr<std::unique_ptr<TlsCertificates>> TlsCertificates::FromFiles(
     const TlsFiles& files) {

@@ -36,23 +36,12 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files);
 
 // Certificates that follow their files: listeners use current() for each new
 // connection.
-//
-//   Threads  thread-safe, except that one thread at a time calls Refresh.
-class TlsCertificates {
+class TlsCertificates : public WatchedFiles<TlsContent> {
  public:
-  // Returns the error of ReadTlsFiles.
+  // Returns the error of ReadTlsFiles. current() of the result is never null.
   static absl::StatusOr<std::unique_ptr<TlsCertificates>> FromFiles(
       const TlsFiles& files);
-  TlsCertificates(const TlsCertificates&) = delete;
-  TlsCertificates& operator=(const TlsCertificates&) = delete;
 
-  // As WatchedFiles::Refresh.
-  absl::StatusOr<bool> Refresh() { return contents_.Refresh(); }
-
-  // Never null; a different object after each renewal.
-  std::shared_ptr<const TlsContent> current() const {
-    return contents_.current();
-  }
   // Whether clients are asked for a certificate.
   bool asks_clients() const { return asks_clients_; }
 
@@ -60,7 +49,6 @@ class TlsCertificates {
   explicit TlsCertificates(const TlsFiles& files);
 
   const bool asks_clients_;
-  WatchedFiles<TlsContent> contents_;
 };
 
 }  // namespace semrank
