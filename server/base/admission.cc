@@ -37,7 +37,7 @@ absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
   if (!inflight_texts_.RaiseWithin(num_texts, max_inflight_texts_)) {
     return DoNotFit(num_texts, inflight_texts());
   }
-  return Permit(this, num_texts);
+  return Permit(this, {num_texts});
 }
 
 // A hint: the level may change before Admit, which decides. It spares a full

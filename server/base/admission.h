@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -121,29 +121,15 @@ class RequestCosts {
 //   Threads  thread-safe and lock-free.
 class Admission {
  public:
-  // Returns its texts when destroyed. Must not outlive the Admission.
-  class Permit {
-   public:
-    Permit() = default;
-    Permit(Permit&& other) noexcept
-        : admission_(std::exchange(other.admission_, nullptr)),
-          num_texts_(other.num_texts_) {}
-    Permit& operator=(Permit&& other) noexcept {
-      std::swap(admission_, other.admission_);
-      std::swap(num_texts_, other.num_texts_);
-      return *this;
+  struct ReturnTexts {
+    std::int64_t num_texts = 0;
+    void operator()(Admission* admission) const {
+      admission->inflight_texts_.Lower(num_texts);
     }
-    ~Permit() {
-      if (admission_ != nullptr) admission_->Release(num_texts_);
-    }
-
-   private:
-    friend class Admission;
-    Permit(Admission* admission, std::int64_t num_texts)
-        : admission_(admission), num_texts_(num_texts) {}
-    Admission* admission_ = nullptr;
-    std::int64_t num_texts_ = 0;
   };
+  // Returns its texts when it is reset or destroyed. Must not outlive the
+  // Admission.
+  using Permit = std::unique_ptr<Admission, ReturnTexts>;
 
   explicit Admission(std::int64_t max_inflight_texts)
       : max_inflight_texts_(max_inflight_texts) {}
@@ -170,7 +156,6 @@ class Admission {
  private:
   // The error for `num_texts` that do not fit beside `inflight` texts.
   absl::Status DoNotFit(std::int64_t num_texts, std::int64_t inflight) const;
-  void Release(std::int64_t num_texts) { inflight_texts_.Lower(num_texts); }
 
   const std::int64_t max_inflight_texts_;
   HighWaterMark inflight_texts_;

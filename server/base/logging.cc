@@ -1,6 +1,5 @@
 #include "server/base/logging.h"
 
-#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -17,44 +16,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Lines are written by spdlog in two ways. Ordinary messages are one string,
-// which JsonMessage quotes. Events (slow request, access, admin call, bug) have
-// fields of their own; they go through a second logger whose messages are
-// members of the JSON object already. Both loggers share a sink, so lines never
-// interleave.
-
-// JsonMessage distinguishes the two by the name of the logger.
-constexpr char kMembersLogger[] = "semrank members";
+// InitLogging sets it before other threads start.
+bool lines_are_json = false;
 
 // Replaces bytes that are not UTF-8.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Formats a message as the member "message" of an object, or as the members
-// that it already consists of.
-class JsonMessage final : public spdlog::custom_flag_formatter {
- public:
-  // The pattern calls it %*. spdlog's %v does not escape the payload, so a
-  // quote in it would break the JSON of the line.
-  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
-              spdlog::memory_buf_t& out) override {
-    std::string members(message.payload.begin(), message.payload.end());
-    if (message.logger_name != kMembersLogger) {
-      members = "\"message\":" + Dump(members);
-    }
-    out.append(members.data(), members.data() + members.size());
-  }
-  std::unique_ptr<custom_flag_formatter> clone() const override {
-    return std::make_unique<JsonMessage>();
-  }
-};
-
-std::unique_ptr<spdlog::formatter> MakeJsonFormatter() {
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<JsonMessage>('*').set_pattern(
-      R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%*})");
-  return formatter;
 }
 
 // LogLevel repeats spdlog's numbers, so that our header needs none of spdlog's.
@@ -106,46 +73,41 @@ Json RequestFields(RequestLog::Reason reason,
   return fields;
 }
 
-// The pattern writes the braces of the object.
-std::string AsMembers(std::string_view message, const Json& fields) {
-  Json object = {{"message", message}};
+// A message cannot leave its string: the line is one JSON object, serialised as
+// a whole. spdlog's own pattern would not escape it.
+std::string JsonLine(spdlog::level::level_enum level, std::string_view message,
+                     const Json& fields) {
+  const spdlog::string_view_t name = spdlog::level::to_string_view(level);
+  Json object = {{"time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3S%Ez",
+                                           absl::Now(), absl::LocalTimeZone())},
+                 {"level", std::string(name.data(), name.size())},
+                 {"message", message}};
   object.update(fields);
-  const std::string whole = Dump(object);
-  return whole.substr(1, whole.size() - 2);
+  return Dump(object);
 }
 
 // Logs a line with values of its own: "message name=value ...", or members of
 // the JSON object. `fields` is an object; its strings have no line breaks.
 void LogEvent(LogLevel level, std::string_view message, const Json& fields) {
-  // InitLogging registers this logger only for JSON.
-  const std::shared_ptr<spdlog::logger> members = spdlog::get(kMembersLogger);
-  if (members != nullptr) {
-    members->log(SpdlogLevel(level), AsMembers(message, fields));
-  } else {
-    Log(level, PlainLine(message, fields));
-  }
+  const spdlog::level::level_enum number = SpdlogLevel(level);
+  const std::string line = lines_are_json ? JsonLine(number, message, fields)
+                                          : PlainLine(message, fields);
+  spdlog::log(number, std::string_view(line));
 }
 
 }  // namespace
 
 void InitLogging(bool json) {
-  const auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  auto logger = std::make_shared<spdlog::logger>("semrank", sink);
-  spdlog::drop(kMembersLogger);
-  if (json) {
-    const auto members = std::make_shared<spdlog::logger>(kMembersLogger, sink);
-    members->flush_on(spdlog::level::info);
-    spdlog::register_logger(members);
-    sink->set_formatter(MakeJsonFormatter());
-  } else {
-    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
-  }
+  lines_are_json = json;
+  auto logger = std::make_shared<spdlog::logger>(
+      "semrank", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern(json ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l %v");
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
 }
 
 void Log(LogLevel level, std::string_view message) {
-  spdlog::log(SpdlogLevel(level), message);
+  LogEvent(level, message, Json::object());
 }
 
 void Log(LogLevel level, std::string_view message, LogThrottle& throttle) {

@@ -219,7 +219,7 @@ absl::Status ModelSlot::Load(std::int64_t version) {
     if (!is_current) record.state = ModelState::kFailed;
   }
   // The hook asks for the current models, so mutex_ must not be held.
-  hooks_.loaded(version, status, served, previous_version);
+  hooks_.loaded({name(), version, status, served, previous_version});
   return status;
 }
 

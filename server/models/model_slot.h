@@ -57,17 +57,23 @@ struct ModelStatus {
 // bits alone and in a batch.
 absl::Status SelfTest(const TwoTowerModel& model);
 
+// One attempt to load a version.
+struct ModelLoad {
+  std::string name = {};
+  std::int64_t version = 0;
+  absl::Status status = {};
+  ServedModelPtr model = {};          // null when it failed
+  std::int64_t previous_version = 0;  // was current before; 0 = none
+};
+
 class ModelSlot {
  public:
   // The loading thread calls them. `number` returns the number of a loaded
   // model. `loaded` is called after every attempt, when the new model has been
-  // published in place of `previous_version` (0 = none).
+  // published.
   struct Hooks {
     std::function<std::uint32_t(const TwoTowerModel&)> number = {};
-    std::function<void(std::int64_t version, const absl::Status& status,
-                       const ServedModelPtr& model,
-                       std::int64_t previous_version)>
-        loaded = {};
+    std::function<void(const ModelLoad&)> loaded = {};
   };
 
   // `pinned_version` 0 = none.

@@ -35,19 +35,14 @@ ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
     : metrics_(metrics), hooks_(std::move(hooks)) {
   // The hooks capture `this`: the store owns the slots and is never moved.
   for (ModelChoice& choice : choices) {
-    ModelSlot::Hooks slot_hooks;
-    slot_hooks.number = [this](const TwoTowerModel& model) {
-      return NumberOf(model.version().identity);
-    };
-    slot_hooks.loaded = [this, name = choice.source.name](
-                            std::int64_t version, const absl::Status& status,
-                            const ServedModelPtr& model,
-                            std::int64_t previous_version) {
-      FinishLoad({name, version, status, model, previous_version});
-    };
-    slots_.push_back(std::make_unique<ModelSlot>(std::move(choice.source),
-                                                 choice.pinned_version,
-                                                 std::move(slot_hooks)));
+    slots_.push_back(std::make_unique<ModelSlot>(
+        std::move(choice.source), choice.pinned_version,
+        ModelSlot::Hooks{
+            .number =
+                [this](const TwoTowerModel& model) {
+                  return NumberOf(model.version().identity);
+                },
+            .loaded = [this](const ModelLoad& load) { FinishLoad(load); }}));
   }
 }
 

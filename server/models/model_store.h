@@ -32,15 +32,6 @@ struct ModelChoice {
   std::int64_t pinned_version = 0;  // 0 = the highest, also new ones
 };
 
-// One attempt to load a version, for the log.
-struct ModelLoad {
-  std::string name = {};
-  std::int64_t version = 0;
-  absl::Status status = {};
-  ServedModelPtr model = {};          // null when it failed
-  std::int64_t previous_version = 0;  // was current before; 0 = none
-};
-
 class ModelStore {
  public:
   struct Reloaded {

@@ -41,9 +41,8 @@ class ModelSlotTest : public ::testing::Test {
         folder_.Source("tiny"), pinned_version,
         {.number = [](const TwoTowerModel&) { return 0; },
          .loaded =
-             [this](std::int64_t version, const absl::Status& status,
-                    const ServedModelPtr&, std::int64_t /*previous*/) {
-               (status.ok() ? loaded_ : refused_).push_back(version);
+             [this](const ModelLoad& load) {
+               (load.status.ok() ? loaded_ : refused_).push_back(load.version);
              }});
   }
 
