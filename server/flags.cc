@@ -17,17 +17,21 @@ namespace {
 
 using Level = CommandLine::Level;
 
+// The bounds of the flags are no defaults: a value beyond them is more likely a
+// typing error than a wish.
+constexpr absl::Duration kMaxWait = absl::Hours(1);
 // RocksDB evicts vectors by whole files, of 32 MiB.
 constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kMaxVectorBytes = std::int64_t{1} << 50;
-constexpr absl::Duration kMaxWait = absl::Hours(1);
 
+// A cache larger than the memory of the machine would end the server when it
+// fills, hours after the start.
 std::int64_t PhysicalMemoryBytes() {
   return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
 }
 
 absl::Status CheckAddress(const std::string& address) {
-  // The last one: IPv6 addresses have others.
+  // The last colon precedes the port: IPv6 addresses have others.
   const std::size_t colon = address.rfind(':');
   int port = -1;
   if (colon != std::string::npos && colon > 0 &&
@@ -38,7 +42,8 @@ absl::Status CheckAddress(const std::string& address) {
   return absl::InvalidArgumentError("must be HOST:PORT, port 0 to 65535");
 }
 
-// An empty address is allowed where it is the default.
+// An empty address is allowed where it is the default: the listener is optional
+// then.
 void AddAddress(CommandLine& command_line, std::string_view name,
                 std::string* field, std::string_view help) {
   command_line.Add(
@@ -126,7 +131,6 @@ void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
 
 void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
   constexpr std::int64_t kMaxTexts = 1'000'000;
-  // Bounds of the flags, not defaults: beyond them a typo is more likely.
   constexpr std::int64_t kMaxTextBytes = 1 << 20;
   Limits& limits = options.limits;
   flags.Group("Limits");

@@ -35,7 +35,8 @@ bool IsModelName(std::string_view name) {
   });
 }
 
-// NAME=VALUE,... or one VALUE, which may contain '=' and ',' as paths may.
+// Splits NAME=VALUE,... or takes one VALUE, which may contain '=' and ',' as
+// paths may.
 std::vector<NamedValue> SplitNamed(const std::string& text) {
   // A name has no slash, so a path with an = after a slash is one path.
   const std::size_t equals = text.find('=');
@@ -79,7 +80,7 @@ absl::Status SetVersion(const NamedValue& named, const std::string& flag_value,
   return absl::OkStatus();
 }
 
-// In the order of the flag, since the first model is the default.
+// The folders keep the order of the flag, since the first model is the default.
 absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
     const std::string& model_dir, const std::string& model_version) {
   std::vector<ServedFolder> folders;
@@ -90,7 +91,7 @@ absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
       return FlagError("model_dir", model_dir,
                        model_dir.empty() ? "is required" : "has an empty path");
     }
-    // Requests choose by name, so it must be of one model.
+    // Requests choose a model by its name, so no two models may share it.
     if (std::ranges::count(folders, name, &ServedFolder::name) > 0) {
       return FlagError("model_dir", model_dir,
                        absl::StrFormat("has two models named \"%s\"", name));
@@ -106,7 +107,7 @@ absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
 
 absl::Status ParseStore(StoreOptions& options) {
   const std::string& store = options.store;
-  // The default, and how a configuration file is overridden.
+  // "none" is the default. As a flag it overrides a configuration file.
   if (store == "none") return absl::OkStatus();
   if (store.starts_with(kRocksDbPrefix) &&
       store.size() > kRocksDbPrefix.size()) {

@@ -130,6 +130,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   if (substitutes.models.empty()) {
     substitutes.models = ModelChoices(options.models);
   }
+  // Whatever can fail has been created, so the constructor cannot fail.
   return std::unique_ptr<Server>(new Server(
       options, std::move(substitutes), std::move(secrets), std::move(cache)));
 }
@@ -161,7 +162,8 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
       embedding_(options.limits, &embedder_, &metrics_),
       workers_(WorkerOptions(std::move(substitutes.workers),
                              options.max_queue_wait)),
-      // One thread: models are loaded one after another.
+      // One thread loads one model after another, however many calls of
+      // ReloadModel wait.
       loader_(1),
       request_log_({.slow_threshold = options.slow_request_threshold,
                     .access_share = options.access_log},
@@ -198,6 +200,8 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
 }
 
 absl::Status Server::Start(const StartControl& control) {
+  // Ports come first: one in use is reported at once, and not after minutes of
+  // loading.
   if (!parts_only_) SEMRANK_RETURN_IF_ERROR(Listen());
   SEMRANK_RETURN_IF_ERROR(LoadFirstModels(control));
   if (parts_only_) {
@@ -267,6 +271,8 @@ absl::Status Server::Listen() {
   return absl::OkStatus();
 }
 
+// The store of models remembers what failed, so a model that is being copied
+// costs one log line, however long this waits.
 absl::Status Server::LoadFirstModels(const StartControl& control) {
   const ModelOptions& options = options_.models;
   absl::Status status = models_.Refresh(control.cancelled);
@@ -328,6 +334,7 @@ bool Server::Drain(absl::Time deadline) {
   if (!all_ended) http_->WaitForCalls(absl::Now() + kCancelTime);
   // Joins the handlers, which use the parts that are destroyed next.
   http_.reset();
+  // Health watches end with the servers, so that probes saw the last state.
   health_.reset();
   rpc_.reset();
   return all_ended;

@@ -16,6 +16,8 @@
 namespace semrank {
 namespace {
 
+// As many titles as one slice of a request: the tower is fastest with full
+// batches, and a signal need not wait long for one.
 constexpr std::size_t kBatchTitles = kSliceTexts;
 // Batches that are read before the threads start to embed them.
 constexpr int kBatchesPerThread = 8;

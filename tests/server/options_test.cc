@@ -164,7 +164,7 @@ TEST(ServedFoldersTest, SeveralModelsHaveNamesAndVersions) {
 struct BadOption {
   std::string name;
   std::vector<std::string> flags;
-  // Of the message; empty = the first flag.
+  // The beginning of the message; empty = the first flag.
   std::string start = "";
 };
 
