@@ -60,14 +60,6 @@ absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
   return store;
 }
 
-void LogBypass(const std::string& name, const absl::Status& status) {
-  if (status.ok()) {
-    LogInfo("%s answers again and is in use", name);
-  } else {
-    LogWarning("the document store is bypassed: %s", status.message());
-  }
-}
-
 std::unique_ptr<StoredVectors> UseStoreForVectors(absl::Duration time_limit,
                                                   DocumentStore* store,
                                                   Metrics* metrics) {
@@ -77,7 +69,12 @@ std::unique_ptr<StoredVectors> UseStoreForVectors(absl::Duration time_limit,
       StoredVectors::Options{
           .time_limit = time_limit,
           .on_change = [name = store->name()](const absl::Status& status) {
-            LogBypass(name, status);
+            if (status.ok()) {
+              LogInfo("%s answers again and is in use", name);
+            } else {
+              LogWarning("the document store is bypassed: %s",
+                         status.message());
+            }
           }});
 }
 
@@ -108,13 +105,6 @@ void LogModelLoad(const ModelLoad& load) {
           model.embedding_dim(), model.version().identity);
 }
 
-WorkerPool::Options WorkerOptions(WorkerPool::Options options,
-                                  absl::Duration max_wait) {
-  if (options.num_threads == 0) options.num_threads = NumUsableProcessors();
-  options.max_wait = max_wait;
-  return options;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
@@ -130,6 +120,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   if (substitutes.models.empty()) {
     substitutes.models = ModelChoices(options.models);
   }
+  if (substitutes.workers.num_threads == 0) {
+    substitutes.workers.num_threads = NumUsableProcessors();
+  }
+  substitutes.workers.max_wait = options.max_queue_wait;
   // Whatever can fail has been created, so the constructor cannot fail.
   return std::unique_ptr<Server>(new Server(
       options, std::move(substitutes), std::move(secrets), std::move(cache)));
@@ -160,8 +154,7 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
                                                .store = store_.get()}),
       ranking_(options.limits, &embedder_, &metrics_, &catalog_.documents),
       embedding_(options.limits, &embedder_, &metrics_),
-      workers_(WorkerOptions(std::move(substitutes.workers),
-                             options.max_queue_wait)),
+      workers_(std::move(substitutes.workers)),
       // One thread loads one model after another, however many calls of
       // ReloadModel wait.
       loader_(1),
