@@ -275,12 +275,21 @@ TEST_F(ServerTest, WrongUseExitsWithTwoAndNamesTheFlag) {
   }
 }
 
-TEST_F(ServerTest, CheckConfigPrintsWhatWouldBeUsed) {
-  const ProgramResult result = RunServer(
-      {"--model_dir=anything", "--cache_bytes=1000", "--check_config"});
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, StartsWith("model_dir=anything\n"));
-  EXPECT_THAT(result.out, HasSubstr("\ncache_bytes=1000\n"));
+TEST_F(ServerTest, ConfigIsPrintedAsItWouldBeUsed) {
+  for (const char* flag : {"--check_config", "--print_config"}) {
+    const ProgramResult result =
+        RunServer({"--model_dir=anything", "--cache_bytes=1000", flag});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.out, StartsWith("model_dir=anything\n"));
+    EXPECT_THAT(result.out, HasSubstr("\ncache_bytes=1000\n"));
+  }
+}
+
+TEST_F(ServerTest, PrintConfigOpensNoFile) {
+  EXPECT_EQ(
+      RunServer({"--model_dir=x", "--api_keys_file=missing", "--print_config"})
+          .exit_code,
+      0);
 }
 
 TEST_F(ServerTest, CheckConfigNamesTheFileThatCannotBeUsed) {
