@@ -34,20 +34,20 @@ absl::Status CandidateScorer::BeginWith(const RankInput& input) {
 }
 
 absl::Status CandidateScorer::PrepareName(std::string_view query) {
-  StageClock clock;
+  Stopwatch clock;
   scratch_.normalized.Clear();
   const absl::Status valid = scratch_.normalized.Add(query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
   scored_.query.text = scratch_.normalized[0];
   scored_.name.emplace(scored_.query.text);
-  result_.times[Stage::kParse] += clock.Lap();
+  result_.times[Phase::kParse] += clock.Lap();
   return absl::OkStatus();
 }
 
 absl::Status CandidateScorer::ScoreTitles(
     std::span<const std::string_view> titles, std::uint32_t first) {
   if (titles.empty()) return absl::OkStatus();
-  StageClock clock;
+  Stopwatch clock;
   const std::size_t first_row = scored_.candidates.size();
   SelectTitles(titles, first);
   // A model without vectors leaves the scores at 0.
@@ -63,7 +63,7 @@ absl::Status CandidateScorer::ScoreTitles(
     SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
   }
   if (scored_.name.has_value()) MatchTitles();
-  result_.times[Stage::kParse] += clock.Lap();
+  result_.times[Phase::kParse] += clock.Lap();
   std::vector<std::uint32_t>& embedded = result_.cache.embedded;
   const std::size_t num_embedded = embedded.size();
   // This records its stages itself, so `clock` is restarted after it.
@@ -76,7 +76,7 @@ absl::Status CandidateScorer::ScoreTitles(
   AddSparseScores(*options_.served.model, scored_.query.text,
                   scratch_.normalized, scores);
   scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
-  result_.times[Stage::kScore] += clock.Lap();
+  result_.times[Phase::kScore] += clock.Lap();
   return absl::OkStatus();
 }
 
@@ -123,7 +123,7 @@ absl::Status CandidateScorer::ScoreDocuments(const RankInput& input,
                                              std::size_t last) {
   if (first == last) return absl::OkStatus();
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(options_.caller));
-  StageClock clock;
+  Stopwatch clock;
   // All slices use one snapshot, or one ranking could mix two states of the
   // catalog.
   if (options_.catalog != nullptr && !result_.catalog.snapshot) {
@@ -132,7 +132,7 @@ absl::Status CandidateScorer::ScoreDocuments(const RankInput& input,
   const std::size_t first_row = scored_.candidates.size();
   SEMRANK_RETURN_IF_ERROR(FindDocuments(input, first, last));
   scored_.scores.resize(scored_.candidates.size());
-  result_.times[Stage::kCache] += clock.Lap();
+  result_.times[Phase::kCache] += clock.Lap();
   return ScoreFound(input, first_row);
 }
 
@@ -229,7 +229,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
     SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
         context_, scratch_.texts, on_invalid, OutputsTo(scores), use));
   }
-  StageClock clock;
+  Stopwatch clock;
   if (has_vectors && scored_.part_scorer.needs_lexical()) {
     FindCatalogCosines(candidates, input.titles.size());
   }
@@ -246,7 +246,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   }
   AddSparseScores(model, scored_.query.text, scratch_.normalized, scores);
   scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
-  result_.times[Stage::kScore] += clock.Lap();
+  result_.times[Phase::kScore] += clock.Lap();
   return absl::OkStatus();
 }
 
@@ -283,7 +283,7 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
       options_.served.model->config().tower() != v1::TOWER_KIND_SSI;
   const VectorPrecision precision =
       options_.served.model->row_format().precision;
-  StageClock clock;
+  Stopwatch clock;
   const std::size_t row_bytes = dim * sizeof(float);
   scratch_.rows.resize(dim);
   for (std::size_t i = 0; i < vectors.size() / row_bytes; ++i) {
@@ -304,7 +304,7 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
     scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);
     if (scored_.name.has_value()) scored_.names.push_back(NameMatch::kNone);
   }
-  result_.times[Stage::kScore] += clock.Lap();
+  result_.times[Phase::kScore] += clock.Lap();
 }
 
 }  // namespace semrank

@@ -274,11 +274,11 @@ absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
       context, Side::kQuery, request.query, request.query_row.data()));
   SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
       context, Side::kDocument, request.title, request.title_row.data()));
-  StageClock clock;
+  Stopwatch clock;
   result.parts = ScorePair(*served.model, request.parts,
                            {request.query[0], request.query_row.data()},
                            {request.title[0], request.title_row.data()});
-  result.times[Stage::kScore] += clock.Lap();
+  result.times[Phase::kScore] += clock.Lap();
   result.query_words = SplitWords(request.query[0]);
   result.title_words = SplitWords(request.title[0]);
   const Featurizer& featurizer = served.model->featurizer();
@@ -289,7 +289,7 @@ absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
               result.query_words);
   FindMatches(*served.model, request.parts, request.title[0], request.query[0],
               result.title_words);
-  result.times[Stage::kParse] += clock.Lap();
+  result.times[Phase::kParse] += clock.Lap();
   const std::uint32_t max_units = request.max_pooling_units == 0
                                       ? kDefaultPoolingUnits
                                       : request.max_pooling_units;
@@ -297,7 +297,7 @@ absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
                                             request.query[0], max_units);
   result.title_pooling = FindPoolingWinners(*served.model, Side::kDocument,
                                             request.title[0], max_units);
-  result.times[Stage::kEmbed] += clock.Lap();
+  result.times[Phase::kEmbed] += clock.Lap();
   return absl::OkStatus();
 }
 
@@ -313,7 +313,7 @@ absl::Status Explainer::ExplainWords(
   scratch.rows.resize((last - first) * dim);
   SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
       context, side, scratch.normalized, scratch.rows.data()));
-  StageClock clock;
+  Stopwatch clock;
   for (std::size_t i = first; i < last; ++i) {
     const float* row = scratch.rows.data() + (i - first) * dim;
     const std::string_view variant =
@@ -326,7 +326,7 @@ absl::Status Explainer::ExplainWords(
             : ScorePair(model, request.parts,
                         {request.query[0], request.query_row.data()}, without);
   }
-  context.times[Stage::kScore] += clock.Lap();
+  context.times[Phase::kScore] += clock.Lap();
   return absl::OkStatus();
 }
 

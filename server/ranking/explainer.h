@@ -64,7 +64,7 @@ struct Explanation {
   // Only for CLSM models.
   std::vector<PoolingWinner> query_pooling;
   std::vector<PoolingWinner> title_pooling;
-  StageTimes times;
+  PhaseTimes times;
 };
 
 class Explainer {

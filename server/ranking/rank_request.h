@@ -66,7 +66,7 @@ struct RankResult {
   std::vector<NameMatch> names;         // parallel too, if name_match
   std::vector<ItemProblem> problems;
   CacheUse cache;
-  StageTimes times;
+  PhaseTimes times;
   RankedCatalog catalog;
 };
 

@@ -137,7 +137,7 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
                                                  RankState& own_state,
                                                  RankResult& result) const {
   // Failed requests too: a slow stage is often why they failed.
-  absl::Cleanup record = [&] { RecordStages(result.times, *metrics_); };
+  absl::Cleanup record = [&] { RecordPhases(result.times, *metrics_); };
   const std::size_t num_titles = input.titles.size();
   const std::size_t last =
       SliceEnd(own_state.next_named, input.num_named(), [&](std::size_t i) {
@@ -180,9 +180,9 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
     return Progress::kMore;
   }
   scorer.ScoreVectors(input.vectors, static_cast<std::uint32_t>(last));
-  StageClock clock;
+  Stopwatch clock;
   Select(input, state.scored, result);
-  result.times[Stage::kScore] += clock.Lap();
+  result.times[Phase::kScore] += clock.Lap();
   return Progress::kDone;
 }
 

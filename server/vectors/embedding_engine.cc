@@ -71,7 +71,7 @@ absl::StatusOr<Progress> EmbeddingEngine::RunSlice(const ServedModel& served,
                                                    EmbedState& state,
                                                    EmbedResult& result) const {
   // A request records its stages once, at its end, also if it fails.
-  absl::Cleanup record = [&] { RecordStages(result.times, *metrics_); };
+  absl::Cleanup record = [&] { RecordPhases(result.times, *metrics_); };
   const int dim = served.model->embedding_dim();
   if (!state.begun) {
     state.begun = true;
@@ -153,7 +153,7 @@ absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,
                                            std::vector<std::uint32_t>& items,
                                            SliceScratch& scratch,
                                            EmbedResult& result) const {
-  StageClock clock;
+  Stopwatch clock;
   scratch.normalized.Clear();
   std::size_t num_valid = 0;
   for (const std::uint32_t item : items) {
@@ -168,7 +168,7 @@ absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,
                    result.problems));
   }
   items.resize(num_valid);
-  context.times[Stage::kParse] += clock.Lap();
+  context.times[Phase::kParse] += clock.Lap();
   // EmbedTexts does not cache queries, as Rank does: a batch of them rarely
   // comes twice.
   result.cache.misses += static_cast<std::uint32_t>(num_valid);

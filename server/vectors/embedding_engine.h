@@ -42,7 +42,7 @@ struct EmbedResult {
   std::vector<float> vectors;
   std::vector<ItemProblem> problems;
   CacheUse cache;
-  StageTimes times;
+  PhaseTimes times;
 };
 
 // The state of a request between two slices, initially empty.

@@ -73,7 +73,7 @@ class StoredVectors::StoreMetrics {
         calls_[i][j] =
             &calls.Add({{"call", call}, {"result", kOutcomeLabels[j]}});
       }
-      seconds_[i] = &seconds.Add({{"call", call}}, Metrics::StageBuckets());
+      seconds_[i] = &seconds.Add({{"call", call}}, Metrics::PhaseBuckets());
     }
     AddCounters(metrics->CounterFamily(
                     "semrank_store_requests_total",
@@ -162,7 +162,7 @@ int StoredVectors::Find(const ServedModel& served,
     metrics_->CountLookups(Lookup::kNoTime, count);
     return 0;
   }
-  StageClock clock;
+  Stopwatch clock;
   const absl::StatusOr<DocumentStore::Found> result =
       store_.FindVectors(DocumentsOf(*served.model), normalized_texts,
                          options_.time_limit, rows, found);
@@ -277,7 +277,7 @@ StoredVectors::Batch StoredVectors::TakeBatch() {
 }
 
 void StoredVectors::Write(const Batch& batch) {
-  StageClock clock;
+  Stopwatch clock;
   const absl::Status status = store_.WriteVectors(
       DocumentsOf(*batch.model), Views(batch.texts), batch.rows.data());
   metrics_->CountCall(Call::kWrite, status, clock.Lap());
@@ -292,7 +292,7 @@ void StoredVectors::Write(const Batch& batch) {
 // Runs in the thread of this class, so that no request waits for a store that
 // is down.
 void StoredVectors::TryAgain() {
-  StageClock clock;
+  Stopwatch clock;
   const absl::Status status =
       // An empty look-up is a trial: it resolves and connects to Redis again,
       // and opens a RocksDB again that was closed.

@@ -102,7 +102,7 @@ absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
   if (dim == 0) return absl::OkStatus();
   const auto count = static_cast<std::size_t>(texts.size());
   Scratch& scratch = ThreadScratch();
-  StageClock clock;
+  Stopwatch clock;
   for (std::size_t first = 0; first < count;) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(context.caller));
     const std::size_t last =
@@ -115,7 +115,7 @@ absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
     metrics_->CountEmbedded(side, last - first);
     first = last;
   }
-  context.times[Stage::kEmbed] += clock.Lap();
+  context.times[Phase::kEmbed] += clock.Lap();
   return absl::OkStatus();
 }
 
@@ -128,17 +128,17 @@ absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
   const bool scores_words = model.sparse_scorer() != nullptr;
   const VectorKey key = {context.served.number, Side::kQuery,
                          fingerprint_(text)};
-  StageClock clock;
+  Stopwatch clock;
   query.row.resize(model.embedding_dim());
   const bool found =
       !scores_words && cache_->FindOne(key, query.row, query.entries);
-  context.times[Stage::kCache] += clock.Lap();
+  context.times[Phase::kCache] += clock.Lap();
   if (found) return absl::OkStatus();
   Scratch& scratch = ThreadScratch();
   scratch.normalized.Clear();
   scratch.lexical.Clear();
   const absl::Status valid = scratch.normalized.Add(text);
-  context.times[Stage::kParse] += clock.Lap();
+  context.times[Phase::kParse] += clock.Lap();
   if (!valid.ok()) return InvalidUtf8("query", valid);
   SEMRANK_RETURN_IF_ERROR(
       Embed(context, Side::kQuery, scratch.normalized, query.row.data()));
@@ -154,7 +154,7 @@ absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
     cache_->Insert({&key, 1}, model.row_format(), query.row.data(),
                    lexical == nullptr ? nullptr : &scratch.lexical);
   }
-  context.times[Stage::kCache] += clock.Lap();
+  context.times[Phase::kCache] += clock.Lap();
   return absl::OkStatus();
 }
 
@@ -170,7 +170,7 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
     return absl::OkStatus();
   }
   Scratch& scratch = ThreadScratch();
-  StageClock clock;
+  Stopwatch clock;
   // All keys first, so that the cache looks them up in passes.
   scratch.keys.resize(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -183,12 +183,12 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   metrics_->CountCacheRequests(hits,
                                static_cast<std::int64_t>(texts.size()) - hits);
   use.hits += hits;
-  context.times[Stage::kCache] += clock.Lap();
+  context.times[Phase::kCache] += clock.Lap();
   if (hits == texts.size()) return absl::OkStatus();
 
   SEMRANK_RETURN_IF_ERROR(
       NormalizeMissing(texts, dim, on_invalid, scratch, rows));
-  context.times[Stage::kParse] += clock.Lap();
+  context.times[Phase::kParse] += clock.Lap();
   const std::uint32_t store_hits = stored_ == nullptr || scratch.missing.empty()
                                        ? 0
                                        : FindStored(context, scratch, rows);
@@ -198,7 +198,7 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   for (const Scratch::Missing& missing : scratch.missing) {
     use.embedded.push_back(static_cast<std::uint32_t>(missing.text));
   }
-  context.times[Stage::kCache] += clock.Lap();
+  context.times[Phase::kCache] += clock.Lap();
   return EmbedMissing(context, scratch, rows);
 }
 
@@ -289,7 +289,7 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
 void TextEmbedder::EmbedGathered(const EmbedContext& context,
                                  Scratch& scratch) const {
   const TwoTowerModel& model = *context.served.model;
-  StageClock clock;
+  Stopwatch clock;
   model.EmbedTexts(Side::kDocument, scratch.texts, scratch.embed,
                    scratch.rows.data());
   const LexicalPart* const lexical = model.lexical();
@@ -299,7 +299,7 @@ void TextEmbedder::EmbedGathered(const EmbedContext& context,
     }
   }
   metrics_->CountEmbedded(Side::kDocument, scratch.texts.size());
-  context.times[Stage::kEmbed] += clock.Lap();
+  context.times[Phase::kEmbed] += clock.Lap();
   // Two threads may embed the same text at once. Both get the same bits, and
   // the second Insert changes nothing.
   cache_->Insert(scratch.text_keys, model.row_format(), scratch.rows.data(),
@@ -307,7 +307,7 @@ void TextEmbedder::EmbedGathered(const EmbedContext& context,
   if (stored_ != nullptr) {
     stored_->Keep(context.served, scratch.texts, scratch.rows.data());
   }
-  context.times[Stage::kCache] += clock.Lap();
+  context.times[Phase::kCache] += clock.Lap();
 }
 
 }  // namespace semrank

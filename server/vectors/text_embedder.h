@@ -36,7 +36,7 @@ namespace semrank {
 struct EmbedContext {
   const ServedModel& served;
   const Caller& caller;
-  StageTimes& times;
+  PhaseTimes& times;
 };
 
 // How many texts were found, and how many went through the tower.

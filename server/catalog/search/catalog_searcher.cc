@@ -143,7 +143,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
                                       const Caller& caller, WorkerPool* helpers,
                                       SearchState& state,
                                       SearchResult& result) const {
-  StageClock clock;
+  Stopwatch clock;
   state.text.Clear();
   const absl::Status valid = state.text.Add(input.query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
@@ -153,7 +153,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
     const auto slot = result.snapshot.Find(key);
     if (slot.has_value()) query.excluded_slots.insert(*slot);
   }
-  result.times[Stage::kParse] += clock.Lap();
+  result.times[Phase::kParse] += clock.Lap();
   const ServedModelPtr served = result.snapshot.model();
   state.row.resize(served->model->embedding_dim());
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served, caller, result.times},
@@ -189,7 +189,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
   if (state.scan == nullptr) {
     SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, state, result));
   }
-  StageClock clock;
+  Stopwatch clock;
   const bool done = state.scan->RunSlice();
   if (done) {
     state.scan->Stop();
@@ -203,12 +203,12 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
     result.num_documents_searched =
         state.scan->num_scored() - NumExcluded(state.query->input());
   }
-  result.times[Stage::kScore] += clock.Lap();
+  result.times[Phase::kScore] += clock.Lap();
   // The metrics count a search once, when it is complete.
   if (!done) return Progress::kMore;
   metrics_.CountSearch(
       static_cast<std::int64_t>(result.num_documents_searched));
-  RecordStages(result.times, metrics_);
+  RecordPhases(result.times, metrics_);
   return Progress::kDone;
 }
 

@@ -63,7 +63,7 @@ struct SearchResult {
   };
   std::vector<Cosines> cosines;
   std::uint64_t num_documents_searched = 0;
-  StageTimes times;
+  PhaseTimes times;
 };
 
 // The state of a search between two slices, initially empty. The search's input

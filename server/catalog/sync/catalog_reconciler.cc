@@ -139,7 +139,7 @@ absl::StatusOr<std::vector<float>> Pass::RowsOf(const ServedModel& served) {
   }
   if (missing.empty()) return rows;
   scratch.rows.resize(missing.size() * dim);
-  StageTimes times;
+  PhaseTimes times;
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({served, BackgroundCaller(), times},
                                           Side::kDocument, scratch.normalized,
                                           scratch.rows.data()));

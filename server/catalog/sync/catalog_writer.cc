@@ -91,13 +91,13 @@ absl::StatusOr<Progress> CatalogWriter::PutSlice(
   }
   SEMRANK_RETURN_IF_ERROR(committed);
   metrics_.CountDocumentsPut(documents.size() - result.problems.size());
-  RecordStages(result.times, metrics_);
+  RecordPhases(result.times, metrics_);
   return Progress::kDone;
 }
 
 void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
                                PutState& state, PutResult& result) const {
-  StageClock clock;
+  Stopwatch clock;
   const std::size_t last =
       SliceEnd(state.next_document, documents.size(),
                [&](std::size_t i) { return documents[i].title.size(); });
@@ -115,14 +115,14 @@ void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
                                                 document.payload,
                                                 PackTags(document.tags)));
   }
-  result.times[Stage::kParse] += clock.Lap();
+  result.times[Phase::kParse] += clock.Lap();
 }
 
 absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
                                          PutResult& result) const {
   SliceScratch& scratch = ThreadSliceScratch();
   scratch.normalized.Clear();
-  StageClock clock;
+  Stopwatch clock;
   const std::size_t first = state.num_embedded;
   const std::size_t last =
       SliceEnd(first, state.records.size(),
@@ -133,7 +133,7 @@ absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
     // Does not happen to callers that check their texts.
     if (!valid.ok()) return InvalidUtf8("documents", valid);
   }
-  result.times[Stage::kParse] += clock.Lap();
+  result.times[Phase::kParse] += clock.Lap();
   for (PutState::ModelRows& of_model : state.models) {
     const std::size_t dim = of_model.model->model->embedding_dim();
     // Grows with each slice, so that the memory of a large put grows with its
@@ -148,7 +148,7 @@ absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
 }
 
 absl::Status CatalogWriter::Commit(PutState& state, PutResult& result) const {
-  StageClock clock;
+  Stopwatch clock;
   std::vector<DocumentCatalog::Rows> rows;
   for (const PutState::ModelRows& of_model : state.models) {
     rows.push_back({of_model.model, of_model.rows.data()});
@@ -158,7 +158,7 @@ absl::Status CatalogWriter::Commit(PutState& state, PutResult& result) const {
       catalog_.Put(state.records, rows, [&] { return WriteToStore(state); }));
   // The first is the model that answers; a next one only has vectors yet.
   result.model = state.models.front().model;
-  result.times[Stage::kCache] += clock.Lap();
+  result.times[Phase::kCache] += clock.Lap();
   return absl::OkStatus();
 }
 

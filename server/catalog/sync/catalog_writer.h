@@ -42,7 +42,7 @@ struct PutResult {
   DocumentCatalog::PutCounts counts;
   std::vector<ItemProblem> problems;
   ServedModelPtr model;  // the model that answers for the documents
-  StageTimes times;
+  PhaseTimes times;
 };
 
 // The state of a put between two slices, initially empty.

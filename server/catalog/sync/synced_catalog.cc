@@ -95,7 +95,7 @@ absl::Status CatalogModelUpdate::EmbedBatch(
         scratch.normalized.Add(snapshot.record(slot).title()));
   }
   scratch.rows.resize(slots.size() * model->model->embedding_dim());
-  StageTimes times;
+  PhaseTimes times;
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*model, *this, times},
                                           Side::kDocument, scratch.normalized,
                                           scratch.rows.data()));

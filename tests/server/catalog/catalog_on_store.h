@@ -78,7 +78,7 @@ class Catalog {
     if (!texts.Add(snapshot.record(*slot).title()).ok()) return false;
     std::vector<float> row(16);
     const ServedModelPtr served = ServedTinyModel(model);
-    StageTimes times;
+    PhaseTimes times;
     const absl::Status status = embedder_.Embed(
         {*served, FakeCaller(), times}, Side::kDocument, texts, row.data());
     return status.ok() && row == snapshot.vector(*slot);

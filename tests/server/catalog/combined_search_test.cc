@@ -223,7 +223,7 @@ std::vector<Hit> Catalog::Expect(const SearchInput& input,
   EXPECT_THAT(texts.Add(input.query), IsOk());
   const std::string query(texts[0]);
   std::vector<float> query_row(served->model->embedding_dim());
-  StageTimes times;
+  PhaseTimes times;
   EXPECT_THAT(embedder_.Embed({*served, FakeCaller(), times}, Side::kQuery,
                               texts, query_row.data()),
               IsOk());

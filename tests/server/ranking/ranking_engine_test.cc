@@ -364,8 +364,8 @@ TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
 
 TEST_F(RankingEngineTest, StagesThatRanHaveTimes) {
   ASSERT_THAT(Rank("q", NumberedTitles(100)), IsOk());
-  for (const Stage stage :
-       {Stage::kParse, Stage::kCache, Stage::kEmbed, Stage::kScore}) {
+  for (const Phase phase :
+       {Phase::kParse, Phase::kCache, Phase::kEmbed, Phase::kScore}) {
     EXPECT_GT(result_.times[stage], absl::ZeroDuration());
   }
 }
