@@ -62,12 +62,12 @@ class AwaitedRun final : private RequestRun {
   }
   absl::Status SerializeResponse(
       const google::protobuf::MessageLite& response) override {
-    StageClock clock;
+    Stopwatch clock;
     // Every response of the API is a full message; "lite" ones know no JSON.
     SEMRANK_ASSIGN_OR_RETURN(
         body_, format_.Write(
                    dynamic_cast<const google::protobuf::Message&>(response)));
-    parts().metrics->RecordStage(Stage::kSerialize, clock.Lap());
+    parts().metrics->RecordPhase(Phase::kSerialize, clock.Lap());
     return absl::OkStatus();
   }
   void Done(const absl::Status& status) override {
@@ -198,7 +198,7 @@ absl::Status ApiCall::CheckCall(const HttpRequest& request) const {
 }
 
 HttpResponse ApiCall::Handle(const HttpRequest& request) const {
-  StageClock clock;
+  Stopwatch clock;
   // One object reads the request and writes the response, since a response may
   // repeat what only the body has: its documents, its model, its encoding.
   const auto format = make_format_({parts_.limits, request_type_, request});

@@ -152,7 +152,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   const StreamHandlers make_handler_;
   const HttpRequest& request_;
   const std::int64_t max_documents_;
-  StageClock clock_;
+  Stopwatch clock_;
   std::string lines_;  // not put yet
   std::int64_t num_lines_ = 0;
   std::string group_;  // the bytes of its message

@@ -91,9 +91,6 @@ class Metrics {
   };
   Stream AddStream(std::string_view service, std::string_view method);
 
-  void RecordStage(Phase phase, absl::Duration time) {
-    RecordPhase(phase, time);
-  }
   void RecordPhase(Phase phase, absl::Duration time) {
     phase_seconds_[static_cast<int>(phase)]->Observe(
         absl::ToDoubleSeconds(time));
@@ -199,10 +196,6 @@ inline void RecordPhases(const PhaseTimes& times, Metrics& metrics) {
       metrics.RecordPhase(phase, times[phase]);
     }
   }
-}
-
-inline void RecordStages(const PhaseTimes& times, Metrics& metrics) {
-  RecordPhases(times, metrics);
 }
 
 }  // namespace semrank

@@ -41,11 +41,6 @@ class Stopwatch {
       std::chrono::steady_clock::now();
 };
 
-// TODO(server): remove these names when no folder uses them.
-using Stage = Phase;
-using StageTimes = PhaseTimes;
-using StageClock = Stopwatch;
-
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_BASE_PHASE_TIMES_H_

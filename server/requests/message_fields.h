@@ -117,14 +117,14 @@ void SetKey(const DocumentKeyView& key, Message& message) {
 
 // `times` are those of the handler's stages; the run adds its own.
 template <typename Response>
-void SetTimings(const RequestRun& run, StageTimes times, Response& response) {
+void SetTimings(const RequestRun& run, PhaseTimes times, Response& response) {
   run.AddOwnTimes(times);
   v1::Timings& timings = *response.mutable_timings();
-  timings.set_queue_nanos(absl::ToInt64Nanoseconds(times[Stage::kQueue]));
-  timings.set_parse_nanos(absl::ToInt64Nanoseconds(times[Stage::kParse]));
-  timings.set_cache_nanos(absl::ToInt64Nanoseconds(times[Stage::kCache]));
-  timings.set_embed_nanos(absl::ToInt64Nanoseconds(times[Stage::kEmbed]));
-  timings.set_score_nanos(absl::ToInt64Nanoseconds(times[Stage::kScore]));
+  timings.set_queue_nanos(absl::ToInt64Nanoseconds(times[Phase::kQueue]));
+  timings.set_parse_nanos(absl::ToInt64Nanoseconds(times[Phase::kParse]));
+  timings.set_cache_nanos(absl::ToInt64Nanoseconds(times[Phase::kCache]));
+  timings.set_embed_nanos(absl::ToInt64Nanoseconds(times[Phase::kEmbed]));
+  timings.set_score_nanos(absl::ToInt64Nanoseconds(times[Phase::kScore]));
   timings.set_total_nanos(absl::ToInt64Nanoseconds(run.TimeSinceReceived()));
 }
 

@@ -80,16 +80,16 @@ absl::Duration RequestRun::TimeSinceReceived() const {
   return absl::FromChrono(std::chrono::steady_clock::now() - received_);
 }
 
-void RequestRun::AddOwnTimes(StageTimes& times) const {
-  times[Stage::kParse] += read_time_;
-  times[Stage::kQueue] += queue_time_;
+void RequestRun::AddOwnTimes(PhaseTimes& times) const {
+  times[Phase::kParse] += read_time_;
+  times[Phase::kQueue] += queue_time_;
 }
 
 void RequestRun::Start(std::string_view bytes) {
   const absl::Status status = ReadAndAdmit(bytes);
   if (!status.ok()) return Finish(status);
   read_time_ = waiting_since_ = TimeSinceReceived();
-  parts_.metrics->RecordStage(Stage::kRead, read_time_);
+  parts_.metrics->RecordPhase(Phase::kRead, read_time_);
   // Last: when either returns, another thread may have deleted the run.
   if (inline_) {
     RunSlice();
@@ -141,10 +141,10 @@ void RequestRun::DecodeAndRun(const Decode& decode) {
   waiting_since_ = TimeSinceReceived();
   read_time_ = run_time_ = waiting_since_ - begin;
   if (!status.ok()) {
-    parts_.metrics->RecordStage(Stage::kQueue, queue_time_);
+    parts_.metrics->RecordPhase(Phase::kQueue, queue_time_);
     return Finish(status);
   }
-  parts_.metrics->RecordStage(Stage::kRead, read_time_);
+  parts_.metrics->RecordPhase(Phase::kRead, read_time_);
   RunSlice();
 }
 
@@ -209,7 +209,7 @@ void RequestRun::RunSlice() {
     QueueSlice();
     return;
   }
-  parts_.metrics->RecordStage(Stage::kQueue, queue_time_);
+  parts_.metrics->RecordPhase(Phase::kQueue, queue_time_);
   if (!progress.ok()) return Finish(progress.status());
   // Only complete runs are measured: one that was cancelled half-way would make
   // the kind of request look cheap.

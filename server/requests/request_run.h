@@ -73,7 +73,7 @@ class RequestRun : public Caller {
   RequestRun& operator=(const RequestRun&) = delete;
 
   // Adds the time of reading and of waiting for a thread, so far.
-  void AddOwnTimes(StageTimes& times) const;
+  void AddOwnTimes(PhaseTimes& times) const;
   absl::Duration TimeSinceReceived() const;
 
  protected:

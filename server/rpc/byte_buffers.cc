@@ -34,7 +34,7 @@ absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
 
 absl::Status Serialize(const google::protobuf::MessageLite& message,
                        Metrics& metrics, grpc::ByteBuffer& buffer) {
-  StageClock clock;
+  Stopwatch clock;
   const std::size_t num_bytes = message.ByteSizeLong();
   if (num_bytes > std::numeric_limits<int>::max()) {
     return absl::InternalError("the response is over 2 GiB");
@@ -44,7 +44,7 @@ absl::Status Serialize(const google::protobuf::MessageLite& message,
   if (!message.SerializeToZeroCopyStream(&writer)) {
     return absl::InternalError("cannot serialise the response");
   }
-  metrics.RecordStage(Stage::kSerialize, clock.Lap());
+  metrics.RecordPhase(Phase::kSerialize, clock.Lap());
   return absl::OkStatus();
 }
 
