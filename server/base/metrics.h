@@ -139,9 +139,6 @@ class Metrics {
                                                              const char* help);
   // Buckets in seconds, from a cached look-up of a few titles to a large batch.
   static const prometheus::Histogram::BucketBoundaries& PhaseBuckets();
-  static const prometheus::Histogram::BucketBoundaries& StageBuckets() {
-    return PhaseBuckets();
-  }
 
   // All metrics in Prometheus' text format, version 0.0.4.
   std::string Render() const;
