@@ -362,11 +362,11 @@ TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
   EXPECT_THAT(results[1].problems, SizeIs(1));
 }
 
-TEST_F(RankingEngineTest, StagesThatRanHaveTimes) {
+TEST_F(RankingEngineTest, PhasesThatRanHaveTimes) {
   ASSERT_THAT(Rank("q", NumberedTitles(100)), IsOk());
   for (const Phase phase :
        {Phase::kParse, Phase::kCache, Phase::kEmbed, Phase::kScore}) {
-    EXPECT_GT(result_.times[stage], absl::ZeroDuration());
+    EXPECT_GT(result_.times[phase], absl::ZeroDuration());
   }
 }
 
