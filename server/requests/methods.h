@@ -120,13 +120,6 @@ constexpr const Method& MethodOf(MethodId id) {
   return kMethods[static_cast<std::size_t>(id)];
 }
 
-static_assert(std::ranges::all_of(kMethods,
-                                  [](const Method& method) {
-                                    return (method.make_handler != nullptr) !=
-                                           method.is_stream();
-                                  }),
-              "a method is either unary or a stream");
-
 // The message that a request of the method is.
 const google::protobuf::Descriptor& RequestTypeOf(const Method& method);
 

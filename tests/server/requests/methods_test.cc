@@ -100,6 +100,7 @@ TEST(MethodsTest, StreamsAreThoseOfTheDeclarations) {
   for (const Method& method : kMethods) {
     const auto* const declared = DescriptorOf(method);
     ASSERT_NE(declared, nullptr) << FullName(method);
+    EXPECT_EQ(method.make_handler == nullptr, method.is_stream());
     EXPECT_EQ(declared->client_streaming(), method.is_stream());
     EXPECT_EQ(declared->server_streaming(), method.is_stream());
     EXPECT_EQ(&RequestTypeOf(method), declared->input_type());
