@@ -9,9 +9,9 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "client/bulk/document_reader.h"
 #include "client/bulk/resumable_file.h"
 #include "client/commands/command.h"
+#include "client/input/document_reader.h"
 #include "client/lib/catalog_client.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/fingerprint.h"

@@ -1,6 +1,5 @@
 #include "client/input/text_reader.h"
 
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -14,16 +13,7 @@ namespace {
 
 // A block is held in memory as a whole, as text and as vectors.
 constexpr std::size_t kMaxBlockTexts = 20'000;
-constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
-
-// The whole text must be a number: "2x" is none.
-std::optional<std::int64_t> ParseNumber(std::string_view text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
+constexpr std::size_t kMaxTextBlockBytes = std::size_t{16} << 20;
 
 // Ids are parallel to texts, or there are none at all.
 void Append(const TextLine& line, TextList& list) {
@@ -37,19 +27,6 @@ void Append(const TextLine& line, TextList& list) {
 }
 
 }  // namespace
-
-std::optional<Shard> ParseShard(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  const auto number = ParseNumber(text.substr(0, slash));
-  const auto count = ParseNumber(text.substr(slash + 1));
-  if (!number || !count || *number < 1 || *number > *count) return std::nullopt;
-  return Shard{.number = *number, .count = *count};
-}
-
-std::string FormatShard(const Shard& shard) {
-  return absl::StrFormat("%d/%d", shard.number, shard.count);
-}
 
 std::string ProblemOfLine(std::string_view line) {
   // LineReader truncates longer lines to this size.
@@ -104,7 +81,8 @@ absl::StatusOr<TextBlock> TextReader::NextBlock(const IdOfLine& id_of) {
   TextBlock block;
   std::size_t num_bytes = 0;
   TextLine line;
-  while (block.lines.size() < kMaxBlockTexts && num_bytes < kMaxBlockBytes) {
+  while (block.lines.size() < kMaxBlockTexts &&
+         num_bytes < kMaxTextBlockBytes) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, Next(line));
     if (!more) break;
     SEMRANK_ASSIGN_OR_RETURN(std::string id, id_of(line));

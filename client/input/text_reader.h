@@ -12,31 +12,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/input/shard.h"
 #include "model/base/line_reader.h"
 #include "model/data/input_lines.h"
 
 namespace semrank {
-
-// Shard `number` of `count`, from 1: lines number, number + count, ... like
-// `split --number=r/K/N`. All shards have the same size, and no line needs to
-// be counted in advance.
-struct Shard {
-  std::int64_t number = 1;
-  std::int64_t count = 1;
-
-  // `line` counts from 1.
-  bool Contains(std::int64_t line) const {
-    return (line - number) % count == 0;
-  }
-  // The shard's lines among the first `num_lines` of the file.
-  std::int64_t NumLines(std::int64_t num_lines) const {
-    return num_lines / count + (number <= num_lines % count ? 1 : 0);
-  }
-};
-
-// "2/8"; nothing unless 1 <= number <= count.
-std::optional<Shard> ParseShard(std::string_view text);
-std::string FormatShard(const Shard& shard);
 
 // Why a line of a text file must be skipped: too long or not UTF-8. Empty if it
 // is good.

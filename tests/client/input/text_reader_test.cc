@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
-
 #include "model/base/line_reader.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -69,33 +67,6 @@ TEST_F(ReadTextsTest, TooManyBadLinesAreAnError) {
 TEST_F(ReadTextsTest, AMissingFileIsNotFound) {
   EXPECT_THAT(ReadTexts(dir_.File("none"), {}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("none")));
-}
-
-TEST(ShardTest, ShardsPartitionTheLines) {
-  constexpr std::int64_t kCount = 3;
-  for (std::int64_t num_lines = 0; num_lines < 10; ++num_lines) {
-    std::int64_t all = 0;
-    for (std::int64_t number = 1; number <= kCount; ++number) {
-      const Shard shard{.number = number, .count = kCount};
-      std::int64_t mine = 0;
-      for (std::int64_t line = 1; line <= num_lines; ++line) {
-        mine += shard.Contains(line) ? 1 : 0;
-      }
-      EXPECT_EQ(shard.NumLines(num_lines), mine) << number << ' ' << num_lines;
-      all += mine;
-    }
-    EXPECT_EQ(all, num_lines);
-  }
-}
-
-TEST(ShardTest, ParsesOnlyNumbersInRange) {
-  const auto shard = ParseShard("2/8");
-  ASSERT_TRUE(shard.has_value());
-  EXPECT_EQ(FormatShard(*shard), "2/8");
-  for (const char* text : {"", "/", "1", "0/4", "5/4", "-1/4", "1/0", "1/4x",
-                           "1 /4", "1/99999999999999999999"}) {
-    EXPECT_FALSE(ParseShard(text).has_value()) << text;
-  }
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 //            or an id that is no number if numbers are wanted.
 //   Memory   at most 20,000 documents or 16 MiB of lines.
 //   Threads  not thread-safe.
-#ifndef SEMRANK_CLIENT_BULK_DOCUMENT_READER_H_
-#define SEMRANK_CLIENT_BULK_DOCUMENT_READER_H_
+#ifndef SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
+#define SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
 
 #include <cstdint>
 #include <memory>
@@ -98,4 +98,4 @@ class DocumentReader {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_BULK_DOCUMENT_READER_H_
+#endif  // SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
