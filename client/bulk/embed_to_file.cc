@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
+#include "client/input/text_reader.h"
 #include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
@@ -110,6 +111,13 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
   return identity;
 }
 
+struct TextBlock {
+  TextList list;                    // every text has an id
+  std::vector<std::int64_t> lines;  // their last lines, from 1
+
+  bool empty() const { return lines.empty(); }
+};
+
 // A part of the file, and the counts of the reader after it.
 struct ReadBlock {
   TextBlock texts;
@@ -149,7 +157,11 @@ class FileEmbedder {
       absl::StatusOr<ReadBlock> read = next.get();
       if (!read.ok()) return Interrupted() ? Stop(counts_) : read.status();
       const ReadBlock block = *std::move(read);
-      if (block.texts.empty()) break;
+      // Bad lines may follow the last text.
+      if (block.texts.empty()) {
+        counts_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
+        break;
+      }
       next = StartReading();
       const EmbedCounts at_checkpoint = counts_;
       const absl::Status status = Embed(block, bar);
@@ -170,14 +182,17 @@ class FileEmbedder {
 
  private:
   // Returns a reader that continues after the finished lines.
-  absl::StatusOr<std::unique_ptr<TextReader>> OpenTexts() {
+  absl::StatusOr<std::unique_ptr<DocumentReader>> OpenTexts() {
     // The limit counts over all runs of one file.
     const std::int64_t remaining_bad_lines =
         options_.max_bad_lines - counts_.num_bad_lines;
     num_bad_lines_before_ = counts_.num_bad_lines;
-    return TextReader::Open(
+    return DocumentReader::Open(
         options_.texts,
-        {.max_bad_lines = std::max<std::int64_t>(0, remaining_bad_lines),
+        {.format = DocumentFormatOf(options_.texts),
+         .ids_are_optional = true,
+         .with_empty_lines = true,
+         .max_bad_lines = std::max<std::int64_t>(0, remaining_bad_lines),
          .num_lines_before = counts_.num_lines,
          .shard = options_.shard});
   }
@@ -192,14 +207,17 @@ class FileEmbedder {
 
   absl::StatusOr<ReadBlock> Read() {
     ReadBlock block;
-    SEMRANK_ASSIGN_OR_RETURN(
-        block.texts, reader_->NextBlock([](const TextLine& line) {
-          return line.id.has_value() ? std::string(*line.id)
-                                     : std::to_string(line.number);
-        }));
+    SEMRANK_ASSIGN_OR_RETURN(DocumentBlock read, reader_->NextBlock());
+    TextList& list = block.texts.list;
+    for (std::size_t i = 0; i < read.documents.size(); ++i) {
+      v1::Document& document = read.documents[i];
+      list.ids.push_back(
+          IdText(document).value_or(std::to_string(read.lines[i])));
+      list.texts.push_back(std::move(*document.mutable_title()));
+    }
+    block.texts.lines = std::move(read.lines);
     block.request = request_;
-    block.request.mutable_texts()->Assign(block.texts.list.texts.begin(),
-                                          block.texts.list.texts.end());
+    block.request.mutable_texts()->Assign(list.texts.begin(), list.texts.end());
     block.num_lines = reader_->line_number();
     block.num_bad_lines = reader_->num_bad_lines();
     return block;
@@ -286,7 +304,7 @@ class FileEmbedder {
   ThreadPool pool_{NumUsableProcessors()};
   v1::EmbedTextsRequest request_;  // without texts
   std::uint32_t embedding_dim_ = 0;
-  std::unique_ptr<TextReader> reader_;
+  std::unique_ptr<DocumentReader> reader_;
   std::int64_t num_lines_before_ = 0;  // lines of the shard in earlier runs
   std::int64_t num_bad_lines_before_ = 0;
 };
@@ -323,6 +341,11 @@ absl::Status EmbedToFile(VectorSource& source,
   // The header was written for 0 rows; only now is their number known.
   SEMRANK_RETURN_IF_ERROR(
       file->Finish(EmbeddingFileHeader(facts, counts.num_rows)));
+  if (counts.num_bad_lines > 0) {
+    absl::FPrintF(stderr, "%s: %s, %s skipped\n", options.output,
+                  CountText(counts.num_rows, "vector"),
+                  CountText(counts.num_bad_lines, "line"));
+  }
   if (counts.num_refused == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
       "%s could not be embedded; %s has the vectors of the other %s",

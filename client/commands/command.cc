@@ -186,22 +186,24 @@ void AddTextFlags(CommandLine& command, std::string_view flag,
   command.Add(flag, &options.path, help);
   command.Add(
       "max_bad_lines", &options.max_bad_lines,
-      "Lines of the file that may be skipped because they are not UTF-8 "
-      "or too long; each is reported. 0 = none.",
+      "Lines of the file that may be skipped because they are not UTF-8, "
+      "too long or not in the format; they are reported and counted. 0 = "
+      "none.",
       {.min = 0});
 }
 
 void AddTitlesFlag(CommandLine& command, TextOptions& options) {
   AddTextFlags(command, "titles",
                "File of titles, one per line: \"title\" or "
-               "\"doc_id<TAB>title\"; plain, .gz or .zst; - = standard input. "
-               "Empty lines are ignored.",
+               "\"doc_id<TAB>title\"; or .csv or .jsonl as for semrank put; "
+               "plain, .gz or .zst; - = standard input. Empty lines are "
+               "ignored.",
                options);
 }
 
 absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
                                               const TextOptions& options,
-                                              bool skip_empty_lines) {
+                                              bool with_empty_lines) {
   // Both or neither.
   if (options.path.empty() == options.arguments.empty()) {
     return UsageError(absl::StrFormat(
@@ -214,8 +216,11 @@ absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
   if (options.path.empty()) return TakeArguments(options.arguments);
   SEMRANK_ASSIGN_OR_RETURN(
       TextList list,
-      ReadTexts(options.path, {.max_bad_lines = options.max_bad_lines,
-                               .skip_empty_lines = skip_empty_lines}));
+      ReadTexts(options.path, {.format = options.format.value_or(
+                                   DocumentFormatOf(options.path)),
+                               .ids_are_optional = true,
+                               .with_empty_lines = with_empty_lines,
+                               .max_bad_lines = options.max_bad_lines}));
   // The server would only say that the request has none, not which file.
   if (!list.texts.empty()) return list;
   return absl::InvalidArgumentError(

@@ -13,6 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/input/document_reader.h"
+#include "client/input/shard.h"
 #include "client/input/text_reader.h"
 #include "client/lib/client_options.h"
 #include "client/output/call_report.h"
@@ -94,6 +96,8 @@ std::vector<std::string> SplitTags(std::string_view tags);
 // Texts from a file or from the command line.
 struct TextOptions {
   std::string path;
+  // By the extension of the file unless set.
+  std::optional<DocumentFormat> format = std::nullopt;
   std::vector<std::string> arguments;
   std::int64_t max_bad_lines = 100;
 };
@@ -104,7 +108,7 @@ void AddTextFlags(CommandLine& command, std::string_view flag,
 // file contains none.
 absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
                                               const TextOptions& options,
-                                              bool skip_empty_lines);
+                                              bool with_empty_lines);
 
 // --titles.
 void AddTitlesFlag(CommandLine& command, TextOptions& options);

@@ -57,6 +57,8 @@ struct KeyOptions {
 
 void AddKeyFlags(CommandLine& command, KeyOptions& options) {
   command.Group("Documents");
+  // A file of ids is no file of documents, whatever its name.
+  options.ids.format = DocumentFormat::kTsv;
   AddTextFlags(command, "ids",
                "File of ids, one per line; plain, .gz or .zst; - = standard "
                "input. Empty lines are ignored.",
@@ -71,7 +73,7 @@ template <typename Request>
 absl::StatusOr<Request> MakeRequest(const KeyOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(
       TextList list,
-      ReadTextsOrArguments("ids", options.ids, /*skip_empty_lines=*/true));
+      ReadTextsOrArguments("ids", options.ids, /*with_empty_lines=*/false));
   Request request;
   for (std::string& id : list.texts) {
     std::uint64_t number = 0;

@@ -133,7 +133,7 @@ absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
                            VectorSource& source, SemrankClient* client) {
   SEMRANK_ASSIGN_OR_RETURN(const TextList texts,
                            ReadTextsOrArguments("texts", options.texts,
-                                                /*skip_empty_lines=*/false));
+                                                /*with_empty_lines=*/true));
   v1::EmbedTextsRequest request;
   request.set_side(options.side);
   request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
@@ -292,9 +292,10 @@ Command AddEmbedCommand(CommandLine& program, const CommonOptions& common) {
               "look right and rank badly.",
               kSides);
   AddTextFlags(command, "texts",
-               "File of texts, one per line: \"text\" or \"id<TAB>text\"; "
+               "File of texts, one per line: \"text\" or \"id<TAB>text\"; or "
+               ".csv or .jsonl as for semrank put, whose titles are embedded; "
                "plain, .gz or .zst; - = standard input. An empty line is a "
-               "text, too, with the zero vector.",
+               "text, too, with the zero vector, except in .csv and .jsonl.",
                options->texts);
   command.AddArguments(&options->texts.arguments);
   AddTimingsFlag(command, &options->timings);

@@ -54,7 +54,7 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
   if (!options.titles.path.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(TextList titles,
                              ReadTextsOrArguments("titles", options.titles,
-                                                  /*skip_empty_lines=*/true));
+                                                  /*with_empty_lines=*/false));
     options.requests.titles = std::move(titles.texts);
   }
   // The size of a request decides how many fit into memory.

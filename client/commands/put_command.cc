@@ -30,13 +30,14 @@ constexpr ProgramInfo kPutInfo = {.name = "put",
 Puts documents into the server's catalog, where semrank search finds them and requests
 name them by id. A document replaces the one with the same id, so an interrupted run can
 be repeated. With --state=FILE, the same command continues it. Documents that the server
-refuses are reported on standard error; then the exit code is 1.
+refuses are reported on standard error; then the exit code is 1. Lines that cannot be used
+are skipped and counted; a quote in a csv file that is never closed ends the command there.
 
 The format follows the extension, or --format:
   tsv    "doc_id<TAB>title"; with --with_tags "doc_id<TAB>title<TAB>tag,tag"
   csv    its first line names the columns: id, title, and if wanted tags and payload
   jsonl  {"document_id": "gimp", "title": "...", "tags": ["graphics"], "payload": "base64"}
-         or "id": 7 for a number, as semrank get --output=json prints them
+         or "id": 7 for a number, as semrank get --output=json prints them; also .json
 
 Examples:
   semrank put --documents=docs.tsv.gz --state=docs.state
@@ -68,7 +69,13 @@ struct PutCounts {
   std::int64_t num_bad_lines = 0;
   // The server has responded up to this line.
   std::int64_t last_line = 0;
+  // Lines that follow an error of the file. The state file does not keep them,
+  // since the run that continues reads them.
+  std::int64_t num_unread_lines = 0;
 
+  std::int64_t num_skipped_lines() const {
+    return num_bad_lines + num_unread_lines;
+  }
   std::int64_t num_documents() const {
     return num_created + num_replaced + num_refused;
   }
@@ -206,7 +213,10 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
   while (true) {
     const absl::StatusOr<DocumentBlock> block = reader->NextBlock();
     counts.num_bad_lines = num_bad_lines_before + reader->num_bad_lines();
-    SEMRANK_RETURN_IF_ERROR(block.status());
+    if (!block.ok()) {
+      counts.num_unread_lines = reader->num_unread_lines();
+      return block.status();
+    }
     if (block->empty()) return saved.Remove();
     const absl::Status status = PutBlock(client, *block, bar, problems, counts);
     // Also after a failure: what was acknowledged need not be sent again.
@@ -239,15 +249,22 @@ absl::Status CheckFlags(const PutOptions& options) {
 
 absl::Status PrintCounts(OutputFormat format, const PutCounts& counts) {
   if (format == OutputFormat::kJson) {
-    return WriteStdout(ToJsonLine({{"created", counts.num_created},
-                                   {"replaced", counts.num_replaced},
-                                   {"refused", counts.num_refused}}));
+    return WriteStdout(
+        ToJsonLine({{"created", counts.num_created},
+                    {"replaced", counts.num_replaced},
+                    {"refused", counts.num_refused},
+                    {"skipped_lines", counts.num_skipped_lines()}}));
   }
+  const std::string skipped =
+      counts.num_skipped_lines() == 0
+          ? ""
+          : absl::StrFormat("; %s skipped",
+                            CountText(counts.num_skipped_lines(), "line"));
   return WriteStdout(absl::StrFormat(
-      "%s new, %s replaced, %s refused, of %s\n",
+      "%s new, %s replaced, %s refused, of %s%s\n",
       GroupDigits(counts.num_created), GroupDigits(counts.num_replaced),
       GroupDigits(counts.num_refused),
-      CountText(counts.num_documents(), "document")));
+      CountText(counts.num_documents(), "document"), skipped));
 }
 
 // By value, since several flags together decide how the file is read.

@@ -63,7 +63,7 @@ absl::Status RunRank(const RankOptions& options, const CommonOptions& common) {
   // from a terminal.
   SEMRANK_ASSIGN_OR_RETURN(const TextList titles,
                            ReadTextsOrArguments("titles", options.titles,
-                                                /*skip_empty_lines=*/true));
+                                                /*with_empty_lines=*/false));
   // Reading the titles is not part of the round trip.
   const absl::Time start = absl::Now();
   const auto response = client->Rank(MakeRankRequest(options, titles));

@@ -133,7 +133,7 @@ absl::StatusOr<std::string> RunLines(
 absl::StatusOr<TextList> ReadQueries(const SearchOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(TextList queries,
                            ReadTextsOrArguments("queries", options.queries,
-                                                /*skip_empty_lines=*/true));
+                                                /*with_empty_lines=*/false));
   for (std::size_t i = 0; i < queries.texts.size(); ++i) {
     const std::string_view id = queries.id(i);
     if (!id.empty() && id.find(' ') == id.npos) continue;

@@ -3,8 +3,12 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -12,20 +16,32 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/progress.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
 
 // A block is what one call of Put sends: large enough for many messages in
-// flight, small enough to be held in memory twice.
+// flight, small enough to be held in memory twice, as text and as vectors.
 constexpr std::size_t kMaxBlockDocuments = 20'000;
 constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
 
 constexpr std::string_view kColumns[] = {"id", "document_id", "title", "tags",
                                          "payload"};
 
-bool HasEvenQuotes(std::string_view text) {
-  return std::ranges::count(text, '"') % 2 == 0;
+// LineReader truncates longer lines to this size.
+bool IsTruncated(std::string_view line) {
+  return line.size() >= LineReader::kMaxLineBytes;
+}
+
+// Why a line must be skipped; empty if it is good. A line that is cut or not
+// UTF-8 would fail the whole call at the server.
+std::string ProblemOfLine(std::string_view line) {
+  if (IsTruncated(line)) {
+    return absl::StrFormat("%d bytes or more", LineReader::kMaxLineBytes);
+  }
+  return IsValidUtf8(line) ? "" : "not valid UTF-8";
 }
 
 void AddTags(std::string_view tags, v1::Document& document) {
@@ -35,9 +51,35 @@ void AddTags(std::string_view tags, v1::Document& document) {
   }
 }
 
+// Protobuf takes the id "7" as the number 7 and refuses "abc", which is a name
+// as in csv. Empty if that is not what is wrong with the line.
+std::string WithIdAsName(const std::string& line) {
+  auto json = nlohmann::ordered_json::parse(line, nullptr,
+                                            /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("id") || !json["id"].is_string() ||
+      json.contains("document_id") || json.contains("documentId")) {
+    return "";
+  }
+  const auto id = json["id"];
+  json.erase("id");
+  json["document_id"] = id;
+  return json.dump();
+}
+
 absl::Status ParseJson(const std::string& line, v1::Document& document) {
-  const auto status =
-      google::protobuf::util::JsonStringToMessage(line, &document);
+  using google::protobuf::util::JsonStringToMessage;
+  auto status = JsonStringToMessage(line, &document);
+  if (status.ok()) return absl::OkStatus();
+  if (line.starts_with('[')) {
+    return absl::FailedPreconditionError(
+        "a JSON array: want JSON lines (.jsonl), an object per line, as "
+        "jq -c '.[]' prints them");
+  }
+  const std::string named = WithIdAsName(line);
+  if (!named.empty()) {
+    document.Clear();
+    status = JsonStringToMessage(named, &document);
+  }
   return status.ok()
              ? absl::OkStatus()
              : absl::InvalidArgumentError(absl::StrFormat(
@@ -47,46 +89,28 @@ absl::Status ParseJson(const std::string& line, v1::Document& document) {
 }  // namespace
 
 DocumentFormat DocumentFormatOf(std::string_view path) {
+  const std::string lower = absl::AsciiStrToLower(ToAbsl(path));
+  std::string_view name = lower;
   for (const std::string_view compressed : {".gz", ".zst"}) {
-    if (path.ends_with(compressed)) path.remove_suffix(compressed.size());
+    if (name.ends_with(compressed)) name.remove_suffix(compressed.size());
   }
-  if (path.ends_with(".csv")) return DocumentFormat::kCsv;
-  return path.ends_with(".jsonl") || path.ends_with(".ndjson")
+  if (name.ends_with(".csv")) return DocumentFormat::kCsv;
+  return name.ends_with(".jsonl") || name.ends_with(".ndjson") ||
+                 name.ends_with(".json")
              ? DocumentFormat::kJsonl
              : DocumentFormat::kTsv;
 }
 
-// RFC 4180, for one record without its line break. Debian's libcsv calls back
-// for each field, and a reader around it is not shorter.
-absl::StatusOr<std::vector<std::string>> ParseCsvRecord(std::string_view text) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;      // inside quotes
-  bool was_quoted = false;  // this field, which has ended
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '"' && text.substr(i + 1).starts_with('"')) {
-      fields.back() += text[++i];
-    } else if (quoted && c == '"') {
-      quoted = false;
-      was_quoted = true;
-    } else if (quoted) {
-      fields.back() += c;
-    } else if (c == ',') {
-      fields.emplace_back();
-      was_quoted = false;
-    } else if (was_quoted) {
-      return absl::InvalidArgumentError("text after a closing quote");
-    } else if (c == '"' && !fields.back().empty()) {
-      return absl::InvalidArgumentError("a quote in an unquoted field");
-    } else if (c == '"') {
-      quoted = true;
-    } else {
-      fields.back() += c;
-    }
-  }
-  if (quoted) return absl::InvalidArgumentError("a quote is not closed");
-  return fields;
+bool IsRereadable(const std::string& path) {
+  std::error_code error;
+  return path != "-" && std::filesystem::is_regular_file(path, error);
 }
+
+DocumentReader::DocumentReader(std::unique_ptr<LineReader> lines,
+                               const DocumentReaderOptions& options)
+    : lines_(std::move(lines)),
+      options_(options),
+      bad_lines_(options.max_bad_lines) {}
 
 absl::StatusOr<std::unique_ptr<DocumentReader>> DocumentReader::Open(
     const std::string& path, const DocumentReaderOptions& options) {
@@ -101,17 +125,15 @@ absl::StatusOr<std::unique_ptr<DocumentReader>> DocumentReader::Open(
 }
 
 absl::Status DocumentReader::ReadColumnNames() {
-  std::string record;
-  SEMRANK_ASSIGN_OR_RETURN(const bool more, NextRecord(record));
+  SEMRANK_ASSIGN_OR_RETURN(const bool more, NextRecord());
   // An empty file has no documents, which is no error.
   if (!more) return absl::OkStatus();
   const auto bad = [&](std::string_view reason) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s:%d: %s", lines_->path(), lines_->line_number(), reason));
   };
-  auto columns = ParseCsvRecord(record);
-  if (!columns.ok()) return bad(ToStd(columns.status().message()));
-  columns_ = *std::move(columns);
+  if (!problem_.empty()) return bad(problem_);
+  columns_ = csv_.fields();
   for (const std::string& column : columns_) {
     if (std::ranges::find(kColumns, column) != std::end(kColumns)) continue;
     return bad(absl::StrFormat(
@@ -120,32 +142,76 @@ absl::Status DocumentReader::ReadColumnNames() {
           out->append(c);
         })));
   }
-  const auto has = [&](std::string_view name) {
-    return std::ranges::count(columns_, name) == 1;
+  const auto count = [&](std::string_view name) {
+    return std::ranges::count(columns_, name);
   };
-  if (has("title") && has("id") != has("document_id")) return absl::OkStatus();
+  const auto num_ids = count("id") + count("document_id");
+  if (count("title") == 1 &&
+      (num_ids == 1 || (num_ids == 0 && options_.ids_are_optional))) {
+    return absl::OkStatus();
+  }
   return bad("want one column id (or document_id) and one column title");
 }
 
-absl::StatusOr<bool> DocumentReader::NextRecord(std::string& record) {
+absl::StatusOr<bool> DocumentReader::NextRecord() {
   std::string_view line;
-  SEMRANK_ASSIGN_OR_RETURN(bool more, lines_->Next(line));
+  SEMRANK_ASSIGN_OR_RETURN(const bool more, lines_->Next(line));
   if (!more) return false;
-  record = line;
-  // A quote inside a quoted field is written twice, so a record is complete
-  // when its quotes are even. ParseCsvRecord finds out whether they are in the
-  // right places. Each line is counted once: a quote that is never closed takes
-  // all that follows.
-  bool complete =
-      options_.format != DocumentFormat::kCsv || HasEvenQuotes(line);
-  while (!complete && record.size() < LineReader::kMaxLineBytes) {
-    SEMRANK_ASSIGN_OR_RETURN(more, lines_->Next(line));
-    if (!more) break;
-    record += '\n';
-    record += line;
-    complete = !HasEvenQuotes(line);
+  first_line_ = lines_->line_number();
+  record_ = line;
+  problem_ = ProblemOfLine(line);
+  // The rest of a truncated line is unknown, also whether it has quotes.
+  if (options_.format != DocumentFormat::kCsv || IsTruncated(line)) return true;
+  return NextCsvRecord();
+}
+
+// Quotes are followed also in lines that are not UTF-8, or the lines after them
+// would be taken for records of their own.
+absl::StatusOr<bool> DocumentReader::NextCsvRecord() {
+  csv_.Clear();
+  std::string_view line = record_;
+  while (true) {
+    const absl::StatusOr<bool> complete = csv_.AddLine(line);
+    if (complete.ok() && *complete) return true;
+    if (!complete.ok() && csv_.num_lines() == csv_.quote_line() + 1) {
+      problem_ = ToStd(complete.status().message());
+      return true;
+    }
+    if (!complete.ok()) {
+      return OpenQuoteError(absl::StrFormat("is not closed before line %d",
+                                            lines_->line_number()));
+    }
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, lines_->Next(line));
+    if (!more) return OpenQuoteError("is never closed");
+    (record_ += '\n') += line;
+    if (IsTruncated(record_)) {
+      return OpenQuoteError(absl::StrFormat("is not closed within %d bytes",
+                                            LineReader::kMaxLineBytes));
+    }
+    if (problem_.empty()) problem_ = ProblemOfLine(line);
   }
-  return true;
+}
+
+// Counts the lines that follow, so that the message says how much is missing. A
+// pipe may never end, so it is not read on.
+absl::Status DocumentReader::OpenQuoteError(std::string_view reason) {
+  const std::int64_t quote_line = first_line_ + csv_.quote_line();
+  std::string_view line;
+  while (IsRereadable(lines_->path())) {
+    const absl::StatusOr<bool> more = lines_->Next(line);
+    if (!more.ok() || !*more) break;
+  }
+  num_unread_lines_ = options_.shard.NumLines(lines_->line_number()) -
+                      options_.shard.NumLines(first_line_ - 1);
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s:%d: the quote that opens in this line %s; nothing from line %d on is "
+      "read (%s lines)",
+      lines_->path(), quote_line, reason, first_line_,
+      GroupDigits(num_unread_lines_)));
+}
+
+bool DocumentReader::EmptyLinesAreTexts() const {
+  return options_.with_empty_lines && options_.format == DocumentFormat::kTsv;
 }
 
 // A record of several lines has the number of its last one, in every shard.
@@ -155,57 +221,64 @@ bool DocumentReader::IsOurs() const {
 }
 
 absl::StatusOr<DocumentBlock> DocumentReader::NextBlock() {
+  SEMRANK_RETURN_IF_ERROR(error_);
   DocumentBlock block;
   std::size_t num_bytes = 0;
-  std::string record;
   while (block.documents.size() < kMaxBlockDocuments &&
          num_bytes < kMaxBlockBytes) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, NextRecord(record));
-    if (!more) break;
-    if (!IsOurs() || record.empty()) continue;
-    v1::Document document;
-    const std::string problem = ProblemOfLine(record);
-    const absl::Status status = problem.empty()
-                                    ? Parse(record, document)
-                                    : absl::InvalidArgumentError(problem);
-    const std::int64_t number = lines_->line_number();
-    // The file is not what the flags say it is: the error of a user, not a bad
-    // line.
-    if (absl::IsFailedPrecondition(status)) {
-      return UsageError(absl::StrFormat("%s:%d: %s", lines_->path(), number,
-                                        ToStd(status.message())));
-    }
-    if (!status.ok()) {
-      SEMRANK_RETURN_IF_ERROR(
-          bad_lines_.Add(lines_->path(), number, ToStd(status.message())));
-      continue;
-    }
-    num_bytes += record.size();
-    block.documents.push_back(std::move(document));
-    block.lines.push_back(number);
+    const absl::StatusOr<bool> more = NextRecord();
+    error_ = more.status();
+    if (!error_.ok() && block.empty()) return error_;
+    if (!error_.ok() || !*more) break;
+    line_number_ = lines_->line_number();
+    if ((record_.empty() && !EmptyLinesAreTexts()) || !IsOurs()) continue;
+    SEMRANK_RETURN_IF_ERROR(AddDocument(block));
+    num_bytes += record_.size();
   }
   return block;
 }
 
-absl::Status DocumentReader::Parse(const std::string& record,
-                                   v1::Document& document) const {
+absl::Status DocumentReader::AddDocument(DocumentBlock& block) {
+  v1::Document document;
+  const absl::Status status =
+      problem_.empty() ? Parse(document) : absl::InvalidArgumentError(problem_);
+  // The file is not what the flags say it is: the error of a user, not a bad
+  // line.
+  if (absl::IsFailedPrecondition(status)) {
+    return UsageError(absl::StrFormat("%s:%d: %s", lines_->path(), first_line_,
+                                      ToStd(status.message())));
+  }
+  if (!status.ok()) {
+    return bad_lines_.Add(lines_->path(), first_line_, ToStd(status.message()),
+                          lines_->line_number() - first_line_ + 1);
+  }
+  block.documents.push_back(std::move(document));
+  block.lines.push_back(lines_->line_number());
+  return absl::OkStatus();
+}
+
+absl::Status DocumentReader::Parse(v1::Document& document) {
   switch (options_.format) {
     case DocumentFormat::kTsv:
-      return ParseTsv(record, document);
+      return ParseTsv(document);
     case DocumentFormat::kCsv:
-      return ParseCsv(record, document);
+      return ParseCsv(document);
     case DocumentFormat::kJsonl:
       break;
   }
-  return ParseJson(record, document);
+  return ParseJson(record_, document);
 }
 
-absl::Status DocumentReader::ParseTsv(std::string_view line,
-                                      v1::Document& document) const {
+absl::Status DocumentReader::ParseTsv(v1::Document& document) const {
+  const std::string_view line = record_;
   const std::size_t tab = line.find('\t');
+  if (options_.ids_are_optional && tab == line.npos) {
+    document.set_title(std::string(line));
+    return absl::OkStatus();
+  }
   // Probably every line lacks its id: the first one ends the run, before a
   // hundred lines are reported as bad.
-  if (tab == line.npos || tab == 0) {
+  if (tab == line.npos || (tab == 0 && !options_.ids_are_optional)) {
     return absl::FailedPreconditionError(
         absl::StrFormat("\"%s\" has no id: want \"doc_id<TAB>title\"",
                         line.substr(tab == line.npos ? 0 : tab + 1)));
@@ -219,10 +292,8 @@ absl::Status DocumentReader::ParseTsv(std::string_view line,
   return absl::OkStatus();
 }
 
-absl::Status DocumentReader::ParseCsv(std::string_view record,
-                                      v1::Document& document) const {
-  SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> fields,
-                           ParseCsvRecord(record));
+absl::Status DocumentReader::ParseCsv(v1::Document& document) {
+  std::vector<std::string>& fields = csv_.fields();
   if (fields.size() != columns_.size()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%d fields for %d columns", fields.size(), columns_.size()));
@@ -235,11 +306,11 @@ absl::Status DocumentReader::ParseCsv(std::string_view record,
       AddTags(fields[i], document);
     } else if (column == "payload") {
       document.set_payload(std::move(fields[i]));
-    } else if (fields[i].empty()) {
+    } else if (!fields[i].empty()) {
+      SEMRANK_RETURN_IF_ERROR(SetId(fields[i], document));
+    } else if (!options_.ids_are_optional) {
       // A document with the name "" could not be requested by a flag.
       return absl::InvalidArgumentError("no id");
-    } else {
-      SEMRANK_RETURN_IF_ERROR(SetId(fields[i], document));
     }
   }
   return absl::OkStatus();

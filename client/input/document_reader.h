@@ -1,33 +1,39 @@
-// Reads documents for the catalog from a file, plain, .gz or .zst.
+// Reads documents from a file, plain, .gz or .zst. Commands that need only
+// texts read them as documents, too (text_reader.h).
 //
-//   tsv    "id<TAB>title"; with tags "id<TAB>title<TAB>tag,tag", where the tags
-//          follow the line's last tab
+//   tsv    "id<TAB>title", where further tabs belong to the title; with tags
+//          "id<TAB>title<TAB>tag,tag", where the tags follow the last tab
 //   csv    RFC 4180 with a line of column names first: id (or document_id) and
 //          title, and if wanted tags ("tag,tag") and payload, in any order.
 //          Quoted fields may have commas, "" and line breaks.
 //   jsonl  a v1.Document in Protobuf's JSON per line, as POST /v1/put_stream
-//          takes and `semrank get --output=json` prints them
+//          takes and `semrank get --output=json` prints them. An "id" that is
+//          no number is a document_id.
 //
 //   Lines    empty lines are ignored. A line that is too long, not UTF-8 or not
 //            in the format is reported on standard error, counted and skipped.
 //   Errors   those of LineReader; InvalidArgument for too many bad lines, an
-//            unknown or missing column; UsageError for a tsv line without id,
-//            or an id that is no number if numbers are wanted.
+//            unknown or missing column, and for a csv quote that is not closed,
+//            since what belongs to its field cannot be known; UsageError for a
+//            tsv line without id, an array in a jsonl file, or an id that is no
+//            number if numbers are wanted. Documents before an error of the
+//            file as a whole are returned first.
 //   Memory   at most 20,000 documents or 16 MiB of lines.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
 #define SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/input/text_reader.h"
+#include "client/input/csv_record.h"
+#include "client/input/shard.h"
 #include "model/base/line_reader.h"
 #include "model/data/input_lines.h"
 #include "semrank/v1/catalog_service.pb.h"
@@ -36,13 +42,18 @@ namespace semrank {
 
 enum class DocumentFormat { kTsv, kCsv, kJsonl };
 
-// By the extension before .gz or .zst; tsv if it is another one.
+// By the extension before .gz or .zst, in capitals or not: .csv; .jsonl,
+// .ndjson or .json; tsv if it is another one.
 DocumentFormat DocumentFormatOf(std::string_view path);
 
 struct DocumentReaderOptions {
   DocumentFormat format = DocumentFormat::kTsv;
   bool numeric_ids = false;  // for tsv and csv; jsonl says for each document
   bool with_tags = false;    // for tsv
+  // A tsv line without a tab is a title without id, and csv needs no id.
+  bool ids_are_optional = false;
+  // An empty tsv line is an empty title without id.
+  bool with_empty_lines = false;
   std::int64_t max_bad_lines = 0;
   // Ignore the lines up to this one, except the column names of csv, and the
   // lines of other shards. A document of csv may have several lines, and its
@@ -58,10 +69,6 @@ struct DocumentBlock {
   bool empty() const { return documents.empty(); }
 };
 
-// The fields of one CSV record. InvalidArgument, with the reason alone, for
-// text after a closing quote and for a quote in an unquoted field.
-absl::StatusOr<std::vector<std::string>> ParseCsvRecord(std::string_view text);
-
 class DocumentReader {
  public:
   static absl::StatusOr<std::unique_ptr<DocumentReader>> Open(
@@ -70,31 +77,49 @@ class DocumentReader {
   // The next documents; empty at the end.
   absl::StatusOr<DocumentBlock> NextBlock();
 
+  // The last line up to which blocks were returned or lines skipped.
+  std::int64_t line_number() const { return line_number_; }
   std::int64_t num_bad_lines() const { return bad_lines_.count(); }
+  // After the error of a quote that is not closed: the shard's lines from its
+  // record on, those of a pipe as far as they were read. Else 0.
+  std::int64_t num_unread_lines() const { return num_unread_lines_; }
 
  private:
   DocumentReader(std::unique_ptr<LineReader> lines,
-                 const DocumentReaderOptions& options)
-      : lines_(std::move(lines)),
-        options_(options),
-        bad_lines_(options.max_bad_lines) {}
+                 const DocumentReaderOptions& options);
 
   absl::Status ReadColumnNames();
-  // The next line, or the lines of the next CSV record; false at the end.
-  absl::StatusOr<bool> NextRecord(std::string& record);
+  // Reads the next line, or the lines of the next csv record; false at the end.
+  absl::StatusOr<bool> NextRecord();
+  absl::StatusOr<bool> NextCsvRecord();
+  absl::Status OpenQuoteError(std::string_view reason);
+  bool EmptyLinesAreTexts() const;
   bool IsOurs() const;
+  absl::Status AddDocument(DocumentBlock& block);
   // With the reason alone: InvalidArgument for a bad line, FailedPrecondition
   // for wrong use.
-  absl::Status Parse(const std::string& record, v1::Document& document) const;
-  absl::Status ParseTsv(std::string_view line, v1::Document& document) const;
-  absl::Status ParseCsv(std::string_view record, v1::Document& document) const;
+  absl::Status Parse(v1::Document& document);
+  absl::Status ParseTsv(v1::Document& document) const;
+  absl::Status ParseCsv(v1::Document& document);
   absl::Status SetId(std::string_view id, v1::Document& document) const;
 
   const std::unique_ptr<LineReader> lines_;
   const DocumentReaderOptions options_;
   BadLines bad_lines_;
   std::vector<std::string> columns_;  // of csv
+  // The record that was read last.
+  std::string record_;  // its lines
+  CsvRecord csv_;
+  std::string problem_;  // why it cannot be used; empty if it can
+  std::int64_t first_line_ = 0;
+
+  std::int64_t line_number_ = 0;
+  std::int64_t num_unread_lines_ = 0;
+  absl::Status error_;  // of NextRecord, for the call after the last block
 };
+
+// Whether `path` is a file that can be read twice, unlike a pipe.
+bool IsRereadable(const std::string& path);
 
 }  // namespace semrank
 

@@ -1,4 +1,5 @@
-// Which part of a file a command processes, so that machines can share a file.
+// The part of a file that a command processes, so that machines can share the
+// work.
 #ifndef SEMRANK_CLIENT_INPUT_SHARD_H_
 #define SEMRANK_CLIENT_INPUT_SHARD_H_
 

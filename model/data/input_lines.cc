@@ -16,8 +16,8 @@ constexpr std::int64_t kMaxPrinted = 10;
 }  // namespace
 
 absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
-                           std::string_view reason) {
-  ++count_;
+                           std::string_view reason, std::int64_t num_lines) {
+  count_ += num_lines;
   const std::string where =
       absl::StrFormat("%s:%d: %s", path, line_number, reason);
   // This line is in the error, so it is not printed as well.
@@ -25,8 +25,9 @@ absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s (bad line %d; --max_bad_lines=%d)", where, count_, max_bad_lines_));
   }
-  if (count_ <= kMaxPrinted) absl::FPrintF(stderr, "%s\n", where);
-  if (count_ == kMaxPrinted && max_bad_lines_ > kMaxPrinted) {
+  if (num_printed_ == kMaxPrinted) return absl::OkStatus();
+  absl::FPrintF(stderr, "%s\n", where);
+  if (++num_printed_ == kMaxPrinted && max_bad_lines_ > kMaxPrinted) {
     absl::FPrintF(stderr, "further bad lines are counted but not printed\n");
   }
   return absl::OkStatus();

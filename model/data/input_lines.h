@@ -23,17 +23,19 @@ class BadLines {
   explicit BadLines(std::int64_t max_bad_lines)
       : max_bad_lines_(max_bad_lines) {}
 
-  // Counts one line and prints "path:line: reason" to standard error for the
-  // first few. InvalidArgument, naming file, line, reason and the flag
+  // Counts one line, or a record of several, and prints "path:line: reason" to
+  // standard error for the first few. InvalidArgument, naming file, line,
+  // reason and the flag
   // --max_bad_lines, once the limit is exceeded.
   absl::Status Add(std::string_view path, std::int64_t line_number,
-                   std::string_view reason);
+                   std::string_view reason, std::int64_t num_lines = 1);
 
   std::int64_t count() const { return count_; }
 
  private:
   std::int64_t max_bad_lines_;
   std::int64_t count_ = 0;
+  std::int64_t num_printed_ = 0;
 };
 
 // Calls use(line) for each line of a file in one of LineReader's formats. `use`

@@ -55,7 +55,7 @@ ALLOWED |= {
     "server": [*MODEL, "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api", "server/pages",
                "model_config", "proto"],
     "client/lib": ["model/base", "model_config", "proto"],
-    "client/input": ["model/base", "model/text", "model/cli", "model/data"],
+    "client/input": ["model/base", "model/text", "model/cli", "model/data", "proto"],
     "client/output": ["model/base", "model/text", "model/cli", "client/lib", "client/input", "model_config", "proto"],
     # Offline embedding alone reaches the towers.
     "client/bulk": [*MODEL, "model/data", "model/cli", "client/lib", "client/input", "client/output", "proto"],

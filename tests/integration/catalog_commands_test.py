@@ -66,7 +66,7 @@ class CatalogCommandsTest(unittest.TestCase):
                    json.dumps({"document_id": "a", "title": "ä, \"quoted\"", "payload": "eyJzIjoxfQ==", "tags": ["x", "y"]}),
                    json.dumps({"id": "7", "title": "numbered"}), "", '{"titel": "misspelt"}', "not json")
         put = self.semrank("put", "--documents=docs.jsonl")
-        self.assertEqual(put.stdout, "2 new, 0 replaced, 0 refused, of 2 documents\n")
+        self.assertEqual(put.stdout, "2 new, 0 replaced, 0 refused, of 2 documents; 2 lines skipped\n")
         self.assertRegex(put.stderr, r"docs.jsonl:4: no document as JSON: .*titel")
         self.assertRegex(put.stderr, r"docs.jsonl:5: no document as JSON")
         printed = self.semrank("get", "a", "--output=json").stdout

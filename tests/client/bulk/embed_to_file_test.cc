@@ -15,6 +15,8 @@
 namespace semrank {
 namespace {
 
+using ::testing::HasSubstr;
+
 // Embeds a text as its length, ten texts in a response. A signal arrives with
 // response number `interrupt_at`, from 1.
 class LengthSource final : public VectorSource {
@@ -89,6 +91,40 @@ TEST_P(EmbedToFileTest, SignalSavesWhatIsFinishedAndTheNextRunContinues) {
   ASSERT_THAT(EmbedToFile(source, Options("file")), IsOk());
   EXPECT_EQ(Read("file"), Read("whole"));
   EXPECT_EQ(Read("file.ids"), Read("whole.ids"));
+}
+
+TEST_P(EmbedToFileTest, RowsOfCsvAreItsTitles) {
+  EmbedToFileOptions options = Options("lines");
+  options.texts = dir_.Write("lines.tsv", "a\tx\nb\ty,y\n");
+  LengthSource source;
+  ASSERT_THAT(EmbedToFile(source, options), IsOk());
+  options.texts = dir_.Write("docs.csv", "title,id\nx,a\n\"y,y\",b\n");
+  options.output = dir_.File("csv");
+  ASSERT_THAT(EmbedToFile(source, options), IsOk());
+  EXPECT_EQ(Read("csv"), Read("lines"));
+  EXPECT_EQ(Read("csv.ids"), Read("lines.ids"));
+}
+
+TEST_P(EmbedToFileTest, AnOpenQuoteLeavesNoFile) {
+  EmbedToFileOptions options = Options("file");
+  options.max_bad_lines = 100;
+  options.texts = dir_.Write("docs.csv", "id,title\na,x\nb,\"y\nc,z\n");
+  LengthSource source;
+  EXPECT_THAT(EmbedToFile(source, options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("docs.csv:3: the quote that opens")));
+  EXPECT_EQ(Read("file"), "(none)");
+}
+
+TEST_P(EmbedToFileTest, SkippedLinesAreCounted) {
+  EmbedToFileOptions options = Options("file");
+  options.max_bad_lines = 1;
+  options.texts = dir_.Write("docs.txt", "x\ncaf\xe9\n");
+  LengthSource source;
+  ::testing::internal::CaptureStderr();
+  ASSERT_THAT(EmbedToFile(source, options), IsOk());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("file: 1 vector, 1 line skipped"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, EmbedToFileTest,

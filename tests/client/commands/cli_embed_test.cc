@@ -53,5 +53,20 @@ TEST_F(CliTest, TruncatedStreamIsAFailure) {
   EXPECT_EQ(run.exit_code, 1);
 }
 
+TEST_F(CliTest, EmbedReadsTheTitlesOfCsvAndJsonLines) {
+  for (const std::string& file :
+       {dir_.Write("shop.CSV", "id,title\nm1,\"desk, small\"\nm2,tv\n"),
+        dir_.Write("shop.jsonl",
+                   "{\"id\":\"m1\",\"title\":\"desk, small\"}\n"
+                   "{\"document_id\":\"m2\",\"title\":\"tv\"}\n")}) {
+    const auto run =
+        Run({"embed", "--side=document", "--texts=" + file, "--output=json"});
+    EXPECT_THAT(run.out,
+                AllOf(StartsWith("{\"id\":\"m1\",\"text\":\"desk, small\","),
+                      HasSubstr("\n{\"id\":\"m2\",\"text\":\"tv\",")))
+        << run.err;
+  }
+}
+
 }  // namespace
 }  // namespace semrank

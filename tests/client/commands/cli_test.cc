@@ -83,6 +83,34 @@ TEST_F(CliTest, PutFailsIfAllLinesWereBad) {
                                        "line was skipped")));
 }
 
+TEST_F(CliTest, PutStopsAtAQuoteThatIsNotClosed) {
+  std::string documents = "id,title\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string number = std::to_string(i);
+    documents += i == 5 ? "m5,\"19 inch monitor\n"
+                        : "m" + number + ",monitor number " + number + "\n";
+  }
+  const std::string file = dir_.Write("shop.csv", documents);
+  auto run = Run({"put", "--documents=" + file});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out,
+            "5 new, 0 replaced, 0 refused, of 5 documents; 35 lines skipped\n");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("shop.csv:7: the quote that opens"),
+                             HasSubstr("--skip_lines=6")));
+  run = Run({"put", "--documents=" + file, "--output=json"});
+  EXPECT_EQ(run.out,
+            "{\"created\":5,\"replaced\":0,\"refused\":0,"
+            "\"skipped_lines\":35}\n");
+}
+
+TEST_F(CliTest, PutCountsSkippedLines) {
+  const std::string file = dir_.Write("docs.tsv", "1\tcaf\xe9\n2\ttv\n");
+  const auto run = Run({"put", "--documents=" + file});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out,
+            "1 new, 0 replaced, 0 refused, of 1 document; 1 line skipped\n");
+}
+
 TEST_F(CliTest, FlagsComeFromAConfigFile) {
   const std::string config =
       dir_.Write("semrank.toml", "output = json\n[rank]\ntop_k = 1\n");

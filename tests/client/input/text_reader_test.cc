@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "model/base/line_reader.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -17,9 +19,15 @@ using ::testing::IsEmpty;
 class ReadTextsTest : public ::testing::Test {
  protected:
   absl::StatusOr<TextList> Read(std::string_view content,
-                                const ReadTextsOptions& options = {}) {
-    return ReadTexts(dir_.Write("t.txt", content), options);
+                                std::int64_t max_bad_lines = 0,
+                                const std::string& name = "t.txt") {
+    return ReadTexts(dir_.Write(name, content),
+                     {.format = DocumentFormatOf(name),
+                      .ids_are_optional = true,
+                      .with_empty_lines = with_empty_lines_,
+                      .max_bad_lines = max_bad_lines});
   }
+  bool with_empty_lines_ = true;
   TempDir dir_;
 };
 
@@ -42,21 +50,35 @@ TEST_F(ReadTextsTest, LinesWithAndWithoutIdMayBeMixed) {
 }
 
 TEST_F(ReadTextsTest, EmptyLinesMayBeSkipped) {
-  ASSERT_OK_AND_ASSIGN(const TextList list,
-                       Read("\na\n\nb\n", {.skip_empty_lines = true}));
+  with_empty_lines_ = false;
+  ASSERT_OK_AND_ASSIGN(const TextList list, Read("\na\n\nb\n"));
   EXPECT_THAT(list.texts, ElementsAre("a", "b"));
+}
+
+TEST_F(ReadTextsTest, TextsOfCsvAndJsonAreTheTitles) {
+  ASSERT_OK_AND_ASSIGN(
+      TextList list, Read("id,tags,title\n7,x,\"a, b\"\n\n,,c\n", 0, "t.CSV"));
+  EXPECT_THAT(list.texts, ElementsAre("a, b", "c"));
+  EXPECT_THAT(list.ids, ElementsAre("7", ""));
+  ASSERT_OK_AND_ASSIGN(list, Read("title\na\n", 0, "t.csv"));
+  EXPECT_THAT(list.texts, ElementsAre("a"));
+  ASSERT_OK_AND_ASSIGN(
+      list,
+      Read("{\"id\":7,\"title\":\"a\"}\n{\"title\":\"b\"}\n", 0, "t.jsonl"));
+  EXPECT_THAT(list.texts, ElementsAre("a", "b"));
+  EXPECT_THAT(list.ids, ElementsAre("7", ""));
 }
 
 TEST_F(ReadTextsTest, BadLinesAreSkippedAndReported) {
   ::testing::internal::CaptureStderr();
   const std::string too_long(LineReader::kMaxLineBytes + 5, 'x');
-  ASSERT_OK_AND_ASSIGN(
-      const TextList list,
-      Read("a\ncaf\xe9\n" + too_long + "\nb\n", {.max_bad_lines = 2}));
+  ASSERT_OK_AND_ASSIGN(const TextList list,
+                       Read("a\ncaf\xe9\n" + too_long + "\nb\n", 2));
   EXPECT_THAT(list.texts, ElementsAre("a", "b"));
   const std::string printed = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(printed, HasSubstr("t.txt:2: not valid UTF-8"));
   EXPECT_THAT(printed, HasSubstr("t.txt:3: 1048576 bytes or more"));
+  EXPECT_THAT(printed, HasSubstr("t.txt: 2 lines skipped"));
 }
 
 TEST_F(ReadTextsTest, TooManyBadLinesAreAnError) {

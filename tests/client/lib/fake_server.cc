@@ -147,6 +147,7 @@ FakeServer::FakeServer() {
   builder.RegisterService(static_cast<v1::RankingService::Service*>(this));
   builder.RegisterService(static_cast<v1::EmbeddingService::Service*>(this));
   builder.RegisterService(static_cast<v1::ModelService::Service*>(this));
+  builder.RegisterService(static_cast<v1::CatalogService::Service*>(this));
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) std::abort();
   address_ = "127.0.0.1:" + std::to_string(port);
@@ -275,6 +276,22 @@ grpc::Status FakeServer::EmbedTexts(grpc::ServerContext*,
   }
   const grpc::Status size = CheckSize(*request);
   return size.ok() ? EmbedByPosition(*request, response) : size;
+}
+
+grpc::Status FakeServer::PutDocumentsStream(
+    grpc::ServerContext*,
+    grpc::ServerReaderWriter<v1::PutDocumentsStreamResponse,
+                             v1::PutDocumentsStreamRequest>* stream) {
+  v1::PutDocumentsStreamRequest message;
+  std::uint64_t num_documents = 0;
+  while (stream->Read(&message)) {
+    v1::PutDocumentsStreamResponse response;
+    response.set_first_document(num_documents);
+    response.set_num_created(message.documents_size());
+    num_documents += message.documents_size();
+    stream->Write(response);
+  }
+  return grpc::Status::OK;
 }
 
 grpc::Status FakeServer::EmbedTextsStream(

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "model/base/mutex.h"
+#include "semrank/v1/catalog_service.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
@@ -49,7 +50,8 @@ grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
 
 class FakeServer final : private v1::RankingService::Service,
                          private v1::EmbeddingService::Service,
-                         private v1::ModelService::Service {
+                         private v1::ModelService::Service,
+                         private v1::CatalogService::Service {
  public:
   template <typename Request, typename Response>
   using Handler = std::function<grpc::Status(const Request&, Response*)>;
@@ -123,6 +125,11 @@ class FakeServer final : private v1::RankingService::Service,
       grpc::ServerContext* context,
       grpc::ServerReaderWriter<v1::EmbedTextsStreamResponse,
                                v1::EmbedTextsStreamRequest>* stream) override;
+  // Every document is new.
+  grpc::Status PutDocumentsStream(
+      grpc::ServerContext*,
+      grpc::ServerReaderWriter<v1::PutDocumentsStreamResponse,
+                               v1::PutDocumentsStreamRequest>* stream) override;
   grpc::Status EmbedTexts(grpc::ServerContext*,
                           const v1::EmbedTextsRequest* request,
                           v1::EmbedTextsResponse* response) override;
