@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
+#include "client/input/input_progress.h"
 #include "client/input/text_reader.h"
 #include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
@@ -121,6 +122,8 @@ struct TextBlock {
 // A part of the file, and the counts of the reader after it.
 struct ReadBlock {
   TextBlock texts;
+  double begin = 0;  // in the file, as DocumentBlock
+  double end = 0;
   v1::EmbedTextsRequest request;  // for the same texts
   std::int64_t num_lines = 0;
   std::int64_t num_bad_lines = 0;
@@ -143,13 +146,8 @@ class FileEmbedder {
   }
 
   absl::Status EmbedAll() {
-    SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_lines,
-                             CountLines(options_.texts, options_.shard));
     SEMRANK_ASSIGN_OR_RETURN(reader_, OpenTexts());
-    num_lines_before_ = options_.shard.NumLines(counts_.num_lines);
-    ProgressBar bar("embed",
-                    std::max<std::int64_t>(0, num_lines - num_lines_before_),
-                    "texts");
+    InputProgress progress("embed", options_.texts, "text");
     std::future<absl::StatusOr<ReadBlock>> next = StartReading();
     while (true) {
       // A checkpoint for each block: what is lost by a kill is little more than
@@ -160,11 +158,13 @@ class FileEmbedder {
       // Bad lines may follow the last text.
       if (block.texts.empty()) {
         counts_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
+        progress.Finish(NumTexts());
         break;
       }
       next = StartReading();
       const EmbedCounts at_checkpoint = counts_;
-      const absl::Status status = Embed(block, bar);
+      progress.StartBlock(block.begin, block.end, block.texts.lines.size());
+      const absl::Status status = Embed(block, progress);
       if (!status.ok()) return Interrupted() ? Stop(at_checkpoint) : status;
       counts_.num_lines = block.num_lines;
       counts_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
@@ -197,6 +197,10 @@ class FileEmbedder {
          .shard = options_.shard});
   }
 
+  std::int64_t NumTexts() const {
+    return counts_.num_rows + counts_.num_refused;
+  }
+
   // Only one block is read at a time, so that the reader needs no lock. A pipe
   // is not read ahead: an error elsewhere would then wait for its next line.
   std::future<absl::StatusOr<ReadBlock>> StartReading() {
@@ -216,6 +220,8 @@ class FileEmbedder {
       list.texts.push_back(std::move(*document.mutable_title()));
     }
     block.texts.lines = std::move(read.lines);
+    block.begin = read.begin;
+    block.end = read.end;
     block.request = request_;
     block.request.mutable_texts()->Assign(list.texts.begin(), list.texts.end());
     block.num_lines = reader_->line_number();
@@ -244,15 +250,14 @@ class FileEmbedder {
         options_.output, counts_.Text()));
   }
 
-  absl::Status Embed(const ReadBlock& block, ProgressBar& bar) {
+  absl::Status Embed(const ReadBlock& block, InputProgress& progress) {
     const absl::Status status = source_.EmbedTextsStream(
         block.request, [&](v1::EmbedTextsStreamResponse& chunk) {
           const std::size_t last = chunk.first_text() + chunk.num_texts();
           SEMRANK_RETURN_IF_ERROR(Take(block.texts, chunk));
           if (last > 0) {
             counts_.num_lines = block.texts.lines[last - 1];
-            bar.Update(options_.shard.NumLines(counts_.num_lines) -
-                       num_lines_before_);
+            progress.Update(last, NumTexts());
           }
           // EmbedAll turns it into a message for the user.
           return Interrupted() ? absl::CancelledError() : absl::OkStatus();
@@ -305,7 +310,6 @@ class FileEmbedder {
   v1::EmbedTextsRequest request_;  // without texts
   std::uint32_t embedding_dim_ = 0;
   std::unique_ptr<DocumentReader> reader_;
-  std::int64_t num_lines_before_ = 0;  // lines of the shard in earlier runs
   std::int64_t num_bad_lines_before_ = 0;
 };
 

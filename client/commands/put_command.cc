@@ -12,6 +12,7 @@
 #include "client/bulk/resumable_file.h"
 #include "client/commands/command.h"
 #include "client/input/document_reader.h"
+#include "client/input/input_progress.h"
 #include "client/lib/catalog_client.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/fingerprint.h"
@@ -162,7 +163,7 @@ class SavedProgress {
 };
 
 absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
-                      ProgressBar& bar, ProblemReport& problems,
+                      InputProgress& progress, ProblemReport& problems,
                       PutCounts& counts) {
   const std::int64_t num_before = counts.num_documents();
   return client.Put(
@@ -182,7 +183,7 @@ absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
         counts.num_refused += response.problems_size();
         const std::int64_t num_done = counts.num_documents() - num_before;
         if (num_done > 0) counts.last_line = block.lines[num_done - 1];
-        bar.Update(counts.num_documents());
+        progress.Update(num_done, counts.num_documents());
         return absl::OkStatus();
       });
 }
@@ -200,15 +201,9 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
   from.max_bad_lines =
       std::max<std::int64_t>(0, from.max_bad_lines - counts.num_bad_lines);
   const std::int64_t num_bad_lines_before = counts.num_bad_lines;
-  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_lines,
-                           CountLines(options.documents.path, from.shard));
   SEMRANK_ASSIGN_OR_RETURN(const auto reader,
                            DocumentReader::Open(options.documents.path, from));
-  // Lines of an earlier run are done, those of --skip_lines are not.
-  const std::int64_t num_skipped =
-      from.shard.NumLines(options.reader.num_lines_before);
-  ProgressBar bar("put", std::max<std::int64_t>(0, num_lines - num_skipped),
-                  "documents");
+  InputProgress progress("put", options.documents.path, "document");
   ProblemReport problems("not put");
   while (true) {
     const absl::StatusOr<DocumentBlock> block = reader->NextBlock();
@@ -217,8 +212,13 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
       counts.num_unread_lines = reader->num_unread_lines();
       return block.status();
     }
-    if (block->empty()) return saved.Remove();
-    const absl::Status status = PutBlock(client, *block, bar, problems, counts);
+    if (block->empty()) {
+      progress.Finish(counts.num_documents());
+      return saved.Remove();
+    }
+    progress.StartBlock(block->begin, block->end, block->documents.size());
+    const absl::Status status =
+        PutBlock(client, *block, progress, problems, counts);
     // Also after a failure: what was acknowledged need not be sent again.
     SEMRANK_RETURN_IF_ERROR(saved.Save(counts));
     if (!status.ok()) return WithHint(status);

@@ -231,6 +231,8 @@ absl::StatusOr<DocumentBlock> DocumentReader::NextBlock() {
     if (!error_.ok() && block.empty()) return error_;
     if (!error_.ok() || !*more) break;
     line_number_ = lines_->line_number();
+    block.end = lines_->fraction_read();
+    if (line_number_ <= options_.num_lines_before) block.begin = block.end;
     if ((record_.empty() && !EmptyLinesAreTexts()) || !IsOurs()) continue;
     SEMRANK_RETURN_IF_ERROR(AddDocument(block));
     num_bytes += record_.size();

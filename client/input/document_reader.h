@@ -65,6 +65,10 @@ struct DocumentReaderOptions {
 struct DocumentBlock {
   std::vector<v1::Document> documents;
   std::vector<std::int64_t> lines;  // number of the last line of each
+  // Where the block ends in the file, as a share of its bytes, and where its
+  // first line was if the lines before were done.
+  double begin = 0;
+  double end = 0;
 
   bool empty() const { return documents.empty(); }
 };

@@ -50,17 +50,4 @@ absl::StatusOr<TextList> ReadTexts(const std::string& path,
   return list;
 }
 
-// Reads the file once more, only for the total of the progress bar.
-absl::StatusOr<std::int64_t> CountLines(const std::string& path,
-                                        const Shard& shard) {
-  if (!IsRereadable(path)) return 0;
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> reader,
-                           LineReader::Open(path));
-  std::string_view line;
-  while (true) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
-    if (!more) return shard.NumLines(reader->line_number());
-  }
-}
-
 }  // namespace semrank

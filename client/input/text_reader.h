@@ -3,7 +3,6 @@
 #define SEMRANK_CLIENT_INPUT_TEXT_READER_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,10 +30,6 @@ std::optional<std::string> IdText(const v1::Document& document);
 // standard error how many lines were skipped. Fails as DocumentReader.
 absl::StatusOr<TextList> ReadTexts(const std::string& path,
                                    const DocumentReaderOptions& options);
-
-// The number of lines of the shard; 0 if the file is not rereadable.
-absl::StatusOr<std::int64_t> CountLines(const std::string& path,
-                                        const Shard& shard);
 
 }  // namespace semrank
 

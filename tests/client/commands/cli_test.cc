@@ -103,6 +103,16 @@ TEST_F(CliTest, PutStopsAtAQuoteThatIsNotClosed) {
             "\"skipped_lines\":35}\n");
 }
 
+// Lines are no documents: a title has several, the header and empty lines have
+// none.
+TEST_F(CliTest, ProgressOfPutEndsAtTheWhole) {
+  const std::string file =
+      dir_.Write("docs.csv", "id,title\n\na,\"1\n2\n3\"\n\nb,4\n\n");
+  const auto run = Run({"put", "--documents=" + file});
+  EXPECT_THAT(run.err, AllOf(HasSubstr("put [==========] 100 %"),
+                             HasSubstr("2 documents")));
+}
+
 TEST_F(CliTest, PutCountsSkippedLines) {
   const std::string file = dir_.Write("docs.tsv", "1\tcaf\xe9\n2\ttv\n");
   const auto run = Run({"put", "--documents=" + file});
