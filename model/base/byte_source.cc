@@ -50,6 +50,12 @@ class GzipDecoder : public Decoder {
 
   absl::StatusOr<std::size_t> Decode(std::string_view& input, char* buffer,
                                      std::size_t capacity) override {
+    // Tapes and block devices pad a file with zeros; gzip ignores them too.
+    if (between_streams_ && any_stream_) {
+      input.remove_prefix(
+          std::min(input.find_first_not_of('\0'), input.size()));
+      if (input.empty()) return std::size_t{0};
+    }
     // zlib counts in 32 bits. The next call gets the rest.
     constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
     const std::size_t offered = std::min(input.size(), kMax);
@@ -64,7 +70,7 @@ class GzipDecoder : public Decoder {
     input.remove_prefix(taken);
     if (result == Z_STREAM_END) {
       inflateReset(&stream_);  // Another member may follow.
-      between_streams_ = true;
+      between_streams_ = any_stream_ = true;
     } else if (result == Z_OK || result == Z_BUF_ERROR) {
       // Z_BUF_ERROR means no damage: inflate could not continue without more
       // input or more room. A call without input does not begin a member, so
@@ -83,6 +89,7 @@ class GzipDecoder : public Decoder {
  private:
   z_stream stream_ = {};
   bool between_streams_ = true;
+  bool any_stream_ = false;  // one has ended
 };
 
 class ZstdDecoder : public Decoder {

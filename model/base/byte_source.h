@@ -1,7 +1,8 @@
 // Reads a file through decompression: plain, gzip or Zstandard, detected by the
 // first bytes.
 //
-//   Streams  concatenated gzip members or Zstandard frames are one text.
+//   Streams  concatenated gzip members or Zstandard frames are one text. Zeros
+//            after a gzip member are padding, as for gzip.
 //   Memory   64 KiB and the decoder's window: 32 KiB for gzip, for Zstandard
 //            what the file requests, at most 128 MiB.
 //   Threads  not thread-safe.

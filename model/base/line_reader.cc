@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "model/base/byte_source.h"
 #include "model/base/status_macros.h"
 
@@ -11,6 +12,35 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// Whether every second byte from `first` on, and no other, is 0: letters of
+// ASCII in UTF-16.
+bool AlternatesWithZeros(std::string_view start, std::size_t first) {
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    if ((start[i] == '\0') != (i % 2 == first)) return false;
+  }
+  return true;
+}
+
+// The encoding that the first line of a file shows, as iconv names it, or "".
+// Read as UTF-8, such a text would be one of single letters.
+std::string_view WideEncodingOf(std::string_view first_line) {
+  using std::string_view_literals::operator""sv;
+  if (first_line.starts_with("\xff\xfe\0\0"sv) ||
+      first_line.starts_with("\0\0\xfe\xff"sv)) {
+    return "UTF-32";
+  }
+  if (first_line.starts_with("\xff\xfe") ||
+      first_line.starts_with("\xfe\xff")) {
+    return "UTF-16";
+  }
+  // Without a byte order mark, the zeros show it.
+  constexpr std::size_t kBytes = 16;
+  const std::string_view start = first_line.substr(0, kBytes);
+  if (start.size() < 4) return "";
+  if (AlternatesWithZeros(start, 1)) return "UTF-16LE";
+  return AlternatesWithZeros(start, 0) ? "UTF-16BE" : "";
+}
 
 class SourceLineReader : public LineReader {
  public:
@@ -24,14 +54,18 @@ class SourceLineReader : public LineReader {
       if (unread_.empty()) {
         SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
                                  source_->Read(chunk_.data(), chunk_.size()));
-        if (count == 0) return LastLine(line);
+        if (count == 0) {
+          if (carry_.empty()) return false;
+          line = Trimmed(carry_);  // the last line, which has no "\n"
+          return CheckEncoding(line);
+        }
         unread_ = std::string_view(chunk_.data(), count);
       }
       const std::size_t end = unread_.find('\n');
       if (end != std::string_view::npos) {
         line = WholeLine(unread_.substr(0, end));
         unread_.remove_prefix(end + 1);
-        return true;
+        return CheckEncoding(line);
       }
       Carry(unread_);
       unread_ = {};
@@ -61,11 +95,14 @@ class SourceLineReader : public LineReader {
     return Trimmed(line);
   }
 
-  // The last line, which has no "\n".
-  bool LastLine(std::string_view& line) {
-    if (carry_.empty()) return false;
-    line = Trimmed(carry_);
-    return true;
+  // True, so that Next can return it, unless the first line is not UTF-8.
+  absl::StatusOr<bool> CheckEncoding(std::string_view line) const {
+    if (line_number_ > 1) return true;
+    const std::string_view encoding = WideEncodingOf(line);
+    if (encoding.empty()) return true;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: is %s, not UTF-8; convert it: iconv -f %s -t UTF-8", path_,
+        encoding, encoding));
   }
 
   std::string_view Trimmed(std::string_view line) {

@@ -6,7 +6,8 @@
 //   Memory   bounded by kMaxLineBytes and the decoder's window.
 //   Threads  not thread-safe.
 //   Errors   as ByteSource, with the file's name. Lines before a corrupt part
-//            are returned first.
+//            are returned first. InvalidArgument, with the remedy, for a text
+//            in UTF-16 or UTF-32.
 #ifndef SEMRANK_MODEL_BASE_LINE_READER_H_
 #define SEMRANK_MODEL_BASE_LINE_READER_H_
 

@@ -227,6 +227,35 @@ TEST(LineReaderFormatTest, WrongGzipChecksumIsDataLoss) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("gzip")));
 }
 
+TEST(LineReaderFormatTest, ZerosAfterGzipAreIgnored) {
+  TempDir dir;
+  const std::string padding(100'000, '\0');
+  const std::string path =
+      dir.Write("f", Gzip("one\n") + padding + Gzip("two\n") + padding);
+  EXPECT_THAT(ReadLines(path).value(), ElementsAre("one", "two"));
+  EXPECT_THAT(ReadLines(dir.Write("f", Gzip("one\n") + padding + "x")),
+              StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// Whether iconv would write it with or without a byte order mark.
+TEST_P(LineReaderTest, Utf16AndUtf32AreNamedWithTheRemedy) {
+  using std::string_literals::operator""s;
+  const std::pair<std::string, std::string> cases[] = {
+      {"\xff\xfe"s + "a\0b\0\n\0"s, "UTF-16"},
+      {"\xfe\xff"s + "\0a\0b\0\n"s, "UTF-16"},
+      {"\xff\xfe\0\0a\0\0\0\n\0\0\0"s, "UTF-32"},
+      {"\0\0\xfe\xff\0\0\0a"s, "UTF-32"},
+      {"a\0b\0\n\0"s, "UTF-16LE"},
+      {"\0a\0b\0c\0\n"s, "UTF-16BE"}};
+  for (const auto& [text, encoding] : cases) {
+    EXPECT_THAT(ReadLines(dir_.Write("f", GetParam().encode(text))),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("f: is " + encoding +
+                                   ", not UTF-8; convert it: iconv -f " +
+                                   encoding + " -t UTF-8")));
+  }
+}
+
 TEST(LineReaderFormatTest, SkippableZstdFramesAreSkipped) {
   TempDir dir;
   const std::string skippable("\x50\x2a\x4d\x18\x03\0\0\0abc", 11);
