@@ -1,9 +1,11 @@
 #include "model/data/collection.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +19,7 @@
 #include "model/base/strings.h"
 #include "model/data/input_lines.h"
 #include "model/text/normalizer.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
@@ -47,6 +50,8 @@ absl::Status ReadTexts(
     if (id.empty() || id.find(' ') != std::string_view::npos) {
       return absl::StrFormat("the id '%s' is empty or contains a blank", id);
     }
+    // Results name the documents and queries, in JSON too, which must be UTF-8.
+    if (!IsValidUtf8(id)) return std::string("the id is not valid UTF-8");
     std::string text;
     const absl::Status status = NormalizeText(ToStd(fields[1]), text);
     if (!status.ok()) return std::string(status.message());
@@ -77,35 +82,53 @@ void SortDocuments(Collection& collection, IdIndex& index) {
   collection = std::move(sorted);
 }
 
+// Parses "2" and "2.0", which tools that keep grades as floats write.
+std::optional<int> ParseGrade(absl::string_view text) {
+  double value = 0;
+  if (!absl::SimpleAtod(text, &value) || value != std::trunc(value) ||
+      std::abs(value) > kMaxGrade) {
+    return std::nullopt;
+  }
+  return static_cast<int>(value);
+}
+
 // Adds the judgements to their queries, line by line.
 class QrelsReader {
  public:
-  QrelsReader(IdIndex document_index, const IdIndex& query_index,
+  QrelsReader(IdIndex document_index, const IdIndex& query_index, int max_grade,
               Collection& collection)
       : document_index_(std::move(document_index)),
         query_index_(query_index),
+        max_grade_(max_grade),
         collection_(collection) {}
 
-  // Returns why the line is bad, or "".
-  std::string Use(std::string_view line) {
+  LineProblem Use(std::string_view line) {
+    if (IsTrecComment(line)) return {};
     const std::vector<absl::string_view> fields =
         absl::StrSplit(ToAbsl(line), absl::ByAnyChar(" \t"), absl::SkipEmpty());
     if (fields.size() != 4) {
       return absl::StrFormat("%d fields instead of 4 (query 0 document grade)",
                              fields.size());
     }
-    int grade = 0;
-    if (!absl::SimpleAtoi(fields[3], &grade) || grade < kMinGrade ||
-        grade > kMaxGrade) {
-      return absl::StrFormat("the grade '%s' is no whole number from %d to %d",
-                             fields[3], kMinGrade, kMaxGrade);
+    const std::optional<int> grade = ParseGrade(fields[3]);
+    if (!grade) {
+      return {absl::StrFormat("the grade '%s' is no whole number from %d to %d",
+                              fields[3], -kMaxGrade, kMaxGrade),
+              /*refuses=*/true};
+    }
+    if (*grade > max_grade_) {
+      return {
+          absl::StrFormat("the grade %d is above %d, the limit of the gain "
+                          "2^grade - 1; semrank-eval --gain=linear has none",
+                          *grade, max_grade_),
+          /*refuses=*/true};
     }
     const auto query = query_index_.find(fields[0]);
     if (query == query_index_.end()) {
       ++collection_.num_unknown_queries;
-      return "";
+      return {};
     }
-    return Add(query->second, fields[2], grade);
+    return Add(query->second, fields[2], *grade);
   }
 
  private:
@@ -129,12 +152,13 @@ class QrelsReader {
     }
     ++collection_.num_unknown_documents;
     // It still belongs to the ideal ranking of NDCG and to the count of MAP.
-    if (grade >= 1) judged.missing_grades.push_back(grade);
+    if (grade >= 1) judged.missing.push_back({std::string(document_id), grade});
     return "";
   }
 
   IdIndex document_index_;
   const IdIndex& query_index_;
+  int max_grade_;
   Collection& collection_;
   absl::flat_hash_set<std::uint64_t> seen_;
 };
@@ -158,7 +182,7 @@ absl::Status CheckUsable(const Collection& collection,
 }  // namespace
 
 bool JudgedQuery::HasRelevant() const {
-  return !missing_grades.empty() ||
+  return !missing.empty() ||
          std::any_of(judgements.begin(), judgements.end(),
                      [](const Judgement& j) { return j.grade >= 1; });
 }
@@ -183,7 +207,8 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
                   collection.queries.push_back(
                       {std::string(id), std::move(text), {}, {}});
                 }));
-  QrelsReader qrels(std::move(document_index), query_index, collection);
+  QrelsReader qrels(std::move(document_index), query_index, files.max_grade,
+                    collection);
   SEMRANK_RETURN_IF_ERROR(
       ForEachLine(files.qrels, bad_lines,
                   [&](std::string_view line) { return qrels.Use(line); }));
@@ -211,6 +236,7 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
     if (fields.size() != 2 || fields[1].empty()) {
       return "not query_id<TAB>slice";
     }
+    if (!IsValidUtf8(line)) return "not valid UTF-8";
     const auto query = queries.find(fields[0]);
     // Not an error: one file of slices may serve several sets of queries.
     if (query == queries.end()) return "";

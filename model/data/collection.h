@@ -8,10 +8,12 @@
 //   Order    queries as in their file. Documents in descending order of id,
 //            byte by byte: trec_eval's order of equal scores. So no result
 //            depends on the order of the documents file.
+//   Comments lines of qrels that begin with "#", as in trec_eval.
 //   Errors   BadLines counts lines with a wrong number of fields, invalid
-//            UTF-8, an id that is empty, contains a blank, is longer than
-//            kMaxIdBytes or is repeated, or a grade that is not a whole number
-//            in [kMinGrade, kMaxGrade].
+//            UTF-8, or an id that is empty, contains a blank, is longer than
+//            kMaxIdBytes or is repeated. A grade that is no whole number, or is
+//            beyond CollectionFiles::max_grade, refuses the file: without that
+//            judgement the others would measure something else.
 #ifndef SEMRANK_MODEL_DATA_COLLECTION_H_
 #define SEMRANK_MODEL_DATA_COLLECTION_H_
 
@@ -26,21 +28,30 @@
 namespace semrank {
 
 inline constexpr std::size_t kMaxIdBytes = 1024;
-inline constexpr int kMinGrade = -100;  // TREC writes -1 and -2 for junk.
-inline constexpr int kMaxGrade = 30;
+// The largest grade with either sign; TREC writes -1 and -2 for junk.
+inline constexpr int kMaxGrade = 1'000'000'000;
+// The largest one with the gain 2^grade - 1: that of a larger one would hide
+// all other gains.
+inline constexpr int kMaxExponentialGrade = 30;
 
 struct Judgement {
   std::uint32_t document = 0;
   int grade = 0;  // relevant when >= 1
 };
 
+// A document of positive grade that the collection does not have.
+struct MissingDocument {
+  std::string id;
+  int grade = 0;
+};
+
 struct JudgedQuery {
   std::string id;
   std::string text;
   std::vector<Judgement> judgements;  // by ascending document, each once
-  // Positive grades of documents that are not in the collection. They count as
-  // not found, so they lower NDCG and MAP, as in trec_eval.
-  std::vector<int> missing_grades;
+  // Rankers of the collection cannot find these documents, so they lower NDCG
+  // and MAP, as in trec_eval. A run may list them.
+  std::vector<MissingDocument> missing;
 
   // Whether any judgement, missing documents included, is positive.
   bool HasRelevant() const;
@@ -61,6 +72,7 @@ struct CollectionFiles {
   std::string documents;
   std::string queries;
   std::string qrels;
+  int max_grade = kMaxExponentialGrade;
 };
 
 // Fails if a file cannot be read, if too many lines are bad, if there is no

@@ -35,7 +35,7 @@ absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
 
 absl::Status ForEachLine(
     const std::string& path, BadLines& bad_lines,
-    const std::function<std::string(std::string_view line)>& use) {
+    const std::function<LineProblem(std::string_view line)>& use) {
   SEMRANK_ASSIGN_OR_RETURN(const auto reader, LineReader::Open(path));
   std::string_view line;
   while (true) {
@@ -43,13 +43,23 @@ absl::Status ForEachLine(
     if (!more) return absl::OkStatus();
     // LineReader has truncated a longer line: the part that is left could be
     // taken for a valid one.
-    const std::string reason =
+    const LineProblem problem =
         line.size() >= LineReader::kMaxLineBytes
             ? absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes)
             : use(line);
-    if (reason.empty()) continue;
-    SEMRANK_RETURN_IF_ERROR(bad_lines.Add(path, reader->line_number(), reason));
+    if (problem.reason.empty()) continue;
+    if (problem.refuses_file) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s:%d: %s", path, reader->line_number(), problem.reason));
+    }
+    SEMRANK_RETURN_IF_ERROR(
+        bad_lines.Add(path, reader->line_number(), problem.reason));
   }
+}
+
+bool IsTrecComment(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  return first != line.npos && line[first] == '#';
 }
 
 absl::Status ForEachText(

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 
@@ -38,11 +39,28 @@ class BadLines {
   std::int64_t num_printed_ = 0;
 };
 
-// Calls use(line) for each line of a file in one of LineReader's formats. `use`
-// returns why it cannot use the line, or "".
+// Why a line cannot be used; an empty reason if it can.
+struct LineProblem {
+  LineProblem(std::string why = "",  // NOLINT(google-explicit-constructor)
+              bool refuses = false)
+      : reason(std::move(why)), refuses_file(refuses) {}
+
+  std::string reason;
+  // Skipping the line would make the rest of the file mean something else, so
+  // the file is refused, whatever --max_bad_lines says.
+  bool refuses_file;
+};
+
+// Calls use(line) for each line of a file in one of LineReader's formats.
+// InvalidArgument, naming file, line and reason, for a line that refuses the
+// file.
 absl::Status ForEachLine(
     const std::string& path, BadLines& bad_lines,
-    const std::function<std::string(std::string_view line)>& use);
+    const std::function<LineProblem(std::string_view line)>& use);
+
+// Whether a line of qrels or of a run begins with "#" after blanks: a comment,
+// as in trec_eval.
+bool IsTrecComment(std::string_view line);
 
 // Calls use(normalised text) for each line; lines that are not UTF-8 are bad.
 absl::Status ForEachText(

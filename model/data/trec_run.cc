@@ -3,34 +3,42 @@
 #include <cmath>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/data/input_lines.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
+namespace {
 
-absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
-                                    const Collection& collection,
-                                    BadLines& bad_lines) {
-  absl::flat_hash_map<absl::string_view, std::uint32_t> queries, documents;
-  for (std::size_t q = 0; q < collection.queries.size(); ++q) {
-    queries.emplace(collection.queries[q].id, q);
+// Adds the lines of a run to the rankings of their queries.
+class RunReader {
+ public:
+  explicit RunReader(const Collection& collection)
+      : num_documents_(collection.document_ids.size()) {
+    for (std::size_t q = 0; q < collection.queries.size(); ++q) {
+      queries_.emplace(collection.queries[q].id, q);
+    }
+    for (std::size_t d = 0; d < num_documents_; ++d) {
+      documents_.emplace(collection.document_ids[d], d);
+    }
+    run_.rankings.resize(collection.queries.size());
   }
-  for (std::size_t d = 0; d < collection.document_ids.size(); ++d) {
-    documents.emplace(collection.document_ids[d], d);
-  }
-  TrecRun run(collection.queries.size());
-  absl::flat_hash_set<std::uint64_t> seen;
-  const auto use = [&](std::string_view line) -> std::string {
+
+  std::string Use(std::string_view line) {
     const std::vector<absl::string_view> fields =
         absl::StrSplit(ToAbsl(line), absl::ByAnyChar(" \t"), absl::SkipEmpty());
-    if (fields.size() != 6) {
+    if (fields.empty() || IsTrecComment(line)) return "";
+    ++num_lines_;
+    if (fields.size() < 6) {
       return absl::StrFormat(
           "%d fields instead of 6 (query Q0 document rank score tag)",
           fields.size());
@@ -40,21 +48,62 @@ absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
     if (!absl::SimpleAtof(fields[4], &score) || !std::isfinite(score)) {
       return absl::StrFormat("the score '%s' is no finite number", fields[4]);
     }
-    const auto query = queries.find(fields[0]);
-    const auto document = documents.find(fields[2]);
-    // A run may be of a larger collection. Ranks are ignored: trec_eval too
-    // orders by score.
-    if (query == queries.end() || document == documents.end()) return "";
-    if (!seen.insert(std::uint64_t{query->second} << 32 | document->second)
-             .second) {
-      return absl::StrFormat("document '%s' is repeated for this query",
-                             fields[2]);
+    if (!IsValidUtf8(ToStd(fields[2]))) return "the id is not valid UTF-8";
+    const auto query = queries_.find(fields[0]);
+    if (query == queries_.end()) {
+      ++num_unknown_queries_;
+      return "";
     }
-    run[query->second].push_back({document->second, score});
+    return Add(query->second, fields[2], score);
+  }
+
+  absl::StatusOr<TrecRun> Finish(std::string_view path) && {
+    // A run that ranks nothing has measures of 0, which look like a bad ranker.
+    if (num_used_ == 0) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "%s: no line can be used: of %d lines, %d are of queries that "
+          "--queries does not have and %d are bad",
+          path, num_lines_, num_unknown_queries_,
+          num_lines_ - num_unknown_queries_));
+    }
+    return std::move(run_);
+  }
+
+ private:
+  std::string Add(std::uint32_t query, absl::string_view id, float score) {
+    const auto [found, is_new] = documents_.try_emplace(
+        id, static_cast<std::uint32_t>(documents_.size()));
+    const std::uint32_t document = found->second;
+    if (is_new) run_.unknown_ids.emplace_back(id);
+    if (!seen_.insert(std::uint64_t{query} << 32 | document).second) {
+      return absl::StrFormat("document '%s' is repeated for this query", id);
+    }
+    if (document >= num_documents_) ++run_.num_unknown_documents;
+    ++num_used_;
+    run_.rankings[query].push_back({document, score});
     return "";
-  };
-  SEMRANK_RETURN_IF_ERROR(ForEachLine(path, bad_lines, use));
-  return run;
+  }
+
+  std::size_t num_documents_;
+  absl::flat_hash_map<absl::string_view, std::uint32_t> queries_;
+  absl::flat_hash_map<std::string, std::uint32_t> documents_;
+  absl::flat_hash_set<std::uint64_t> seen_;
+  TrecRun run_;
+  std::int64_t num_lines_ = 0;
+  std::int64_t num_unknown_queries_ = 0;
+  std::int64_t num_used_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
+                                    const Collection& collection,
+                                    BadLines& bad_lines) {
+  RunReader reader(collection);
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachLine(path, bad_lines,
+                  [&](std::string_view line) { return reader.Use(line); }));
+  return std::move(reader).Finish(path);
 }
 
 }  // namespace semrank

@@ -2,7 +2,8 @@
 //
 //   query_id Q0 doc_id rank score tag
 //
-// As in trec_eval, scores determine the order and ranks are ignored.
+// As in trec_eval, scores determine the order, ranks and words after the tag
+// are ignored, and so are empty lines and lines that begin with "#".
 #ifndef SEMRANK_MODEL_DATA_TREC_RUN_H_
 #define SEMRANK_MODEL_DATA_TREC_RUN_H_
 
@@ -21,11 +22,17 @@ struct ScoredDocument {
   float score = 0;
 };
 
-// The documents of each query of the collection, each once, in order of the
-// file. Lines of unknown queries and documents are ignored. Bad lines: fewer or
-// more than six fields, a score that is no finite number, a repeated document.
-using TrecRun = std::vector<std::vector<ScoredDocument>>;
+struct TrecRun {
+  // The documents of each query of the collection, each once, in order of the
+  // file. Documents that the collection lacks are numbered after its own.
+  std::vector<std::vector<ScoredDocument>> rankings;
+  std::vector<std::string> unknown_ids = {};  // the ids of these documents
+  std::int64_t num_unknown_documents = 0;     // lines that name one of them
+};
 
+// Lines of unknown queries are ignored. Bad lines: fewer than six fields, a
+// score that is no finite number, an id that is not UTF-8, a repeated document.
+// FailedPrecondition, naming file and reason, if no line can be used.
 absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
                                     const Collection& collection,
                                     BadLines& bad_lines);

@@ -32,24 +32,33 @@ std::span<const RankedDocument> TopOf(const QueryEvaluation& query) {
       std::min(query.run.size(), kTopDocumentsShown));
 }
 
-std::string FormatTop(std::string_view ranker, const QueryEvaluation& query,
+// The collection has no title of a document that only a run names.
+std::string_view TitleOf(const RankedDocument& document,
+                         const Collection& collection) {
+  return document.index < collection.documents.size()
+             ? std::string_view(collection.documents[document.index])
+             : "";
+}
+
+std::string FormatTop(const Evaluation& evaluation, std::size_t q,
                       const Collection& collection) {
-  std::string text =
-      absl::StrFormat("    %.4f  %s\n", query.metrics[kNdcgAt10], ranker);
+  const QueryEvaluation& query = evaluation.queries[q];
+  std::string text = absl::StrFormat("    %.4f  %s\n", query.metrics[kNdcgAt10],
+                                     evaluation.ranker);
   for (const RankedDocument& document : TopOf(query)) {
     absl::StrAppendFormat(&text, "      %s  %s\n",
-                          collection.document_ids[document.index],
-                          collection.documents[document.index]);
+                          evaluation.IdOf(document.index, collection),
+                          TitleOf(document, collection));
   }
   return text;
 }
 
-nlohmann::ordered_json TopToJson(const QueryEvaluation& query,
+nlohmann::ordered_json TopToJson(const Evaluation& evaluation, std::size_t q,
                                  const Collection& collection) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const RankedDocument& document : TopOf(query)) {
-    json.push_back({{"id", collection.document_ids[document.index]},
-                    {"title", collection.documents[document.index]}});
+  for (const RankedDocument& document : TopOf(evaluation.queries[q])) {
+    json.push_back({{"id", evaluation.IdOf(document.index, collection)},
+                    {"title", std::string(TitleOf(document, collection))}});
   }
   return json;
 }
@@ -140,8 +149,8 @@ std::string FormatComparison(const Evaluation& evaluation,
   for (const std::size_t q : moved) {
     const JudgedQuery& query = collection.queries[evaluation.queries[q].query];
     absl::StrAppendFormat(&text, "  %s  %s\n", query.id, query.text);
-    text += FormatTop(baseline.ranker, baseline.queries[q], collection);
-    text += FormatTop(evaluation.ranker, evaluation.queries[q], collection);
+    text += FormatTop(baseline, q, collection);
+    text += FormatTop(evaluation, q, collection);
   }
   return text;
 }
@@ -206,8 +215,8 @@ nlohmann::ordered_json MovedQueriesToJson(const Evaluation& evaluation,
                     {"text", query.text},
                     {"baseline_ndcg@10", there.metrics[kNdcgAt10]},
                     {"ndcg@10", here.metrics[kNdcgAt10]},
-                    {"baseline_top", TopToJson(there, collection)},
-                    {"top", TopToJson(here, collection)}});
+                    {"baseline_top", TopToJson(baseline, q, collection)},
+                    {"top", TopToJson(evaluation, q, collection)}});
   }
   return json;
 }

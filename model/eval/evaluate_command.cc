@@ -129,12 +129,28 @@ class RankerEvaluator {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<TrecRun> ReadRun(const std::string& file) {
+    const std::int64_t num_bad_before = bad_lines_.count();
+    SEMRANK_ASSIGN_OR_RETURN(TrecRun run,
+                             ReadTrecRun(file, collection_, bad_lines_));
+    if (const auto num_bad = bad_lines_.count() - num_bad_before; num_bad > 0) {
+      Remark(absl::StrFormat("%s: bad lines skipped: %d", file, num_bad));
+    }
+    if (run.num_unknown_documents > 0) {
+      Remark(absl::StrFormat(
+          "%s: ranked documents that are not in %s: %d; %s", file,
+          options_.files.documents, run.num_unknown_documents,
+          options_.evaluate.candidates == Candidates::kAll
+              ? "they keep their ranks, and are relevant if the qrels say so"
+              : "--candidates=judged leaves them out"));
+    }
+    return run;
+  }
+
   absl::StatusOr<Evaluation> EvaluateWith(const std::string& name,
                                           const RankerOptions& ranker_options) {
     if (const auto file = RunFile(name)) {
-      SEMRANK_ASSIGN_OR_RETURN(
-          const TrecRun run,
-          ReadTrecRun(std::string(*file), collection_, bad_lines_));
+      SEMRANK_ASSIGN_OR_RETURN(const TrecRun run, ReadRun(std::string(*file)));
       return EvaluateRun(run, collection_, options_.evaluate);
     }
     SEMRANK_ASSIGN_OR_RETURN(
@@ -228,7 +244,7 @@ void PrintJson(const Results& results, std::ostream& out) {
           MovedQueriesToJson(evaluation, *baseline, results.collection);
     }
     if (!matrix.empty()) json["matrix"] = matrix[i];
-    // Ids and names of slices need not be UTF-8, which JSON must be.
+    // The name of a run's file need not be UTF-8, which JSON must be.
     out << json.dump(-1, ' ', false,
                      nlohmann::ordered_json::error_handler_t::replace)
         << "\n";

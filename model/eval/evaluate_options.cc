@@ -271,6 +271,9 @@ absl::Status Resolve(EvaluateCommandOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       CheckTakesOneRanker("per_query", options.per_query, options));
   SEMRANK_RETURN_IF_ERROR(CheckFigure(options));
+  if (options.evaluate.gain == Gain::kLinear) {
+    options.files.max_grade = kMaxGrade;
+  }
   // Ranked documents are kept only if something shows them: the run file, the
   // figure, or the queries that moved most.
   if (!options.svg_out.empty()) options.evaluate.run_depth = 1;

@@ -138,7 +138,7 @@ std::string FormatTrecRun(const Evaluation& evaluation,
       const RankedDocument& ranked = query.run[i];
       // Nine digits distinguish any two floats.
       absl::StrAppendFormat(&content, "%s Q0 %s %d %.9g %s\n", query_id,
-                            collection.document_ids[ranked.index], i + 1,
+                            evaluation.IdOf(ranked.index, collection), i + 1,
                             ranked.score, evaluation.ranker);
     }
   }

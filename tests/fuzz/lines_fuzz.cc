@@ -32,10 +32,11 @@ void CheckRun(const Collection& collection, const MemoryFile& file) {
   const absl::StatusOr<TrecRun> run =
       ReadTrecRun(file.path(), collection, bad_lines);
   if (!run.ok()) return;
-  FUZZ_CHECK(run->size() == collection.queries.size());
-  for (const auto& ranking : *run) {
+  FUZZ_CHECK(run->rankings.size() == collection.queries.size());
+  for (const auto& ranking : run->rankings) {
     for (const ScoredDocument& scored : ranking) {
-      FUZZ_CHECK(scored.document < collection.documents.size());
+      FUZZ_CHECK(scored.document <
+                 collection.documents.size() + run->unknown_ids.size());
       FUZZ_CHECK(std::isfinite(scored.score));
     }
   }

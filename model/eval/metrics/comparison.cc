@@ -51,6 +51,20 @@ double RandomizationP(const std::vector<double>& differences) {
   return at_least_as_large / (kNumSignFlips + 1.0);
 }
 
+// A document's grade for the query, 0 if it was not judged.
+int GradeOf(std::uint32_t document, const QueryEvaluation& evaluated,
+            const Evaluation& evaluation, const Collection& collection) {
+  const JudgedQuery& query = collection.queries[evaluated.query];
+  for (const Judgement& judgement : query.judgements) {
+    if (judgement.document == document) return judgement.grade;
+  }
+  if (document < collection.documents.size()) return 0;
+  const auto missing =
+      std::ranges::find(query.missing, evaluation.IdOf(document, collection),
+                        &MissingDocument::id);
+  return missing == query.missing.end() ? 0 : missing->grade;
+}
+
 }  // namespace
 
 PairedComparison ComparePaired(std::span<const double> differences) {
@@ -145,14 +159,11 @@ std::vector<int> TopGrades(const Evaluation& evaluation,
                            const Collection& collection) {
   std::vector<int> grades;
   for (const QueryEvaluation& query : evaluation.queries) {
-    int grade = 0;
-    for (const Judgement& judgement :
-         collection.queries[query.query].judgements) {
-      if (!query.run.empty() && judgement.document == query.run[0].index) {
-        grade = std::max(judgement.grade, 0);
-      }
-    }
-    grades.push_back(grade);
+    grades.push_back(query.run.empty()
+                         ? 0
+                         : std::clamp(GradeOf(query.run[0].index, query,
+                                              evaluation, collection),
+                                      0, kMaxTopGrade));
   }
   return grades;
 }

@@ -61,6 +61,10 @@ std::vector<std::size_t> MostMovedQueries(const Evaluation& evaluation,
                                           const Evaluation& baseline,
                                           std::size_t count);
 
+// Higher grades count as this one in TopGrades, which bounds its tables and
+// figures.
+inline constexpr int kMaxTopGrade = kMaxExponentialGrade;
+
 // The grade of each query's first document (figure 3 of the CLSM paper): 0 if
 // it was not judged, has a grade below 0 or does not exist. Among tied
 // documents the first is the one that trec_eval ranks first. The evaluation

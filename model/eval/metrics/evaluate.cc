@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <functional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -38,6 +39,66 @@ std::size_t BlockSize(std::size_t num_documents) {
   return std::clamp<std::size_t>(fitting, 1, kBlockQueries);
 }
 
+std::vector<int> GradesOf(const std::vector<MissingDocument>& missing) {
+  std::vector<int> grades;
+  for (const MissingDocument& document : missing) {
+    grades.push_back(document.grade);
+  }
+  return grades;
+}
+
+// Positions of the collection's documents and of those that only one ranking
+// has, in descending order of id, which decides ties. Only the latter take
+// memory.
+class MergedPositions {
+ public:
+  MergedPositions(const std::vector<ScoredDocument>& ranking,
+                  const std::vector<std::string>& unknown_ids,
+                  const std::vector<std::string>& ids)
+      : num_known_(static_cast<std::uint32_t>(ids.size())) {
+    for (const ScoredDocument& ranked : ranking) {
+      if (ranked.document >= num_known_) unknown_.push_back(ranked.document);
+    }
+    const auto id_of = [&](std::uint32_t document) -> const std::string& {
+      return unknown_ids[document - num_known_];
+    };
+    std::ranges::sort(unknown_, std::greater<>(), id_of);
+    for (const std::uint32_t document : unknown_) {
+      known_before_.push_back(static_cast<std::uint32_t>(
+          std::ranges::lower_bound(ids, id_of(document), std::greater<>()) -
+          ids.begin()));
+    }
+  }
+
+  std::size_t size() const { return num_known_ + unknown_.size(); }
+
+  std::uint32_t PositionOf(std::uint32_t document) const {
+    if (document < num_known_) {
+      const auto above = std::ranges::upper_bound(known_before_, document);
+      return document +
+             static_cast<std::uint32_t>(above - known_before_.begin());
+    }
+    const auto place = static_cast<std::uint32_t>(
+        std::ranges::find(unknown_, document) - unknown_.begin());
+    return known_before_[place] + place;
+  }
+
+  std::uint32_t DocumentAt(std::uint32_t position) const {
+    for (std::uint32_t place = 0; place < unknown_.size(); ++place) {
+      const std::uint32_t its_position = known_before_[place] + place;
+      if (its_position == position) return unknown_[place];
+      if (its_position > position) return position - place;
+    }
+    return position - static_cast<std::uint32_t>(unknown_.size());
+  }
+
+ private:
+  std::uint32_t num_known_;
+  std::vector<std::uint32_t> unknown_;  // by descending id
+  // How many of the collection's documents have a higher id than each of them.
+  std::vector<std::uint32_t> known_before_;
+};
+
 // Measures one query at a time by the scores of its candidates. Keeps scratch
 // memory between queries.
 class QueryMeasurer {
@@ -54,14 +115,21 @@ class QueryMeasurer {
   // scores[i] is that of the query's judgement i.
   void MeasureJudged(std::span<const float> scores,
                      QueryEvaluation& evaluation);
+  // `unknown_ids`: those of the documents that follow the collection's.
+  void MeasureRun(const std::vector<ScoredDocument>& ranking,
+                  const std::vector<std::string>& unknown_ids,
+                  QueryEvaluation& evaluation);
 
  private:
-  // Measures by `scores` and relevant_, both by position.
-  void Measure(std::span<const float> scores, QueryEvaluation& evaluation);
+  // Measures by `scores` and relevant_, both by position. `missing`: grades of
+  // relevant documents that have no position.
+  void Measure(std::span<const float> scores, std::vector<int> missing,
+               QueryEvaluation& evaluation);
 
   const Collection* collection_;
   const EvaluateOptions* options_;
   std::vector<GradedPosition> relevant_;
+  std::vector<float> run_scores_;
 };
 
 void QueryMeasurer::MeasureAll(std::span<const float> scores,
@@ -71,7 +139,7 @@ void QueryMeasurer::MeasureAll(std::span<const float> scores,
     if (judgement.grade < 1) continue;
     relevant_.push_back({judgement.document, judgement.grade});
   }
-  Measure(scores, evaluation);
+  Measure(scores, GradesOf(QueryOf(evaluation).missing), evaluation);
 }
 
 // Judgements are sorted by document, so ties keep the order of documents.
@@ -83,18 +151,51 @@ void QueryMeasurer::MeasureJudged(std::span<const float> scores,
     if (judgements[i].grade < 1) continue;
     relevant_.push_back({i, judgements[i].grade});
   }
-  Measure(scores, evaluation);
+  Measure(scores, GradesOf(QueryOf(evaluation).missing), evaluation);
   for (RankedDocument& ranked : evaluation.run) {
     ranked.index = judgements[ranked.index].document;
   }
 }
 
+void QueryMeasurer::MeasureRun(const std::vector<ScoredDocument>& ranking,
+                               const std::vector<std::string>& unknown_ids,
+                               QueryEvaluation& evaluation) {
+  const JudgedQuery& query = QueryOf(evaluation);
+  const MergedPositions positions(ranking, unknown_ids,
+                                  collection_->document_ids);
+  // A run lists the best documents only; the others are not found.
+  run_scores_.assign(positions.size(), kNotRanked);
+  relevant_.clear();
+  for (const Judgement& judgement : query.judgements) {
+    if (judgement.grade < 1) continue;
+    relevant_.push_back(
+        {positions.PositionOf(judgement.document), judgement.grade});
+  }
+  std::vector<MissingDocument> missing = query.missing;
+  for (const ScoredDocument& document : ranking) {
+    const std::uint32_t position = positions.PositionOf(document.document);
+    run_scores_[position] = document.score;
+    if (document.document < collection_->document_ids.size()) continue;
+    const auto judged = std::ranges::find(
+        missing,
+        unknown_ids[document.document - collection_->document_ids.size()],
+        &MissingDocument::id);
+    if (judged == missing.end()) continue;
+    relevant_.push_back({position, judged->grade});
+    missing.erase(judged);
+  }
+  Measure(run_scores_, GradesOf(missing), evaluation);
+  for (RankedDocument& ranked : evaluation.run) {
+    ranked.index = positions.DocumentAt(ranked.index);
+  }
+}
+
 void QueryMeasurer::Measure(std::span<const float> scores,
+                            std::vector<int> missing,
                             QueryEvaluation& evaluation) {
   std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
   // Judged documents that the collection does not have belong to the ideal
-  // ranking, and no ranking finds them.
-  std::vector<int> missing = QueryOf(evaluation).missing_grades;
+  // ranking, and so do those that are not ranked.
   for (const GradedPosition& document : relevant_) {
     if (IsRanked(scores[document.position])) continue;
     missing.push_back(document.grade);
@@ -185,7 +286,7 @@ double Evaluation::tied_share() const {
 }
 
 Evaluation Evaluation::OfQueries(std::span<const std::uint32_t> wanted) const {
-  Evaluation part{ranker, {}, {}};
+  Evaluation part{ranker, {}, {}, unknown_ids};
   for (const QueryEvaluation& query : queries) {
     if (std::binary_search(wanted.begin(), wanted.end(), query.query)) {
       part.queries.push_back(query);
@@ -193,6 +294,13 @@ Evaluation Evaluation::OfQueries(std::span<const std::uint32_t> wanted) const {
   }
   Summarize(part);
   return part;
+}
+
+const std::string& Evaluation::IdOf(std::uint32_t document,
+                                    const Collection& collection) const {
+  const std::size_t num_known = collection.document_ids.size();
+  return document < num_known ? collection.document_ids[document]
+                              : unknown_ids[document - num_known];
 }
 
 absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
@@ -240,18 +348,20 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
 
 Evaluation EvaluateRun(const TrecRun& run, const Collection& collection,
                        const EvaluateOptions& options) {
-  Evaluation evaluation{"run", QueriesToEvaluate(collection), {}};
+  Evaluation evaluation{
+      "run", QueriesToEvaluate(collection), {}, run.unknown_ids};
   QueryMeasurer measurer(collection, options);
   std::vector<float> scores, judged;
   for (QueryEvaluation& query : evaluation.queries) {
-    // A run lists the best documents only; the others are not found.
-    scores.assign(collection.documents.size(), kNotRanked);
-    for (const ScoredDocument& document : run[query.query]) {
-      scores[document.document] = document.score;
-    }
+    const std::vector<ScoredDocument>& ranking = run.rankings[query.query];
     if (options.candidates == Candidates::kAll) {
-      measurer.MeasureAll(scores, query);
+      measurer.MeasureRun(ranking, run.unknown_ids, query);
       continue;
+    }
+    scores.assign(collection.documents.size(), kNotRanked);
+    for (const ScoredDocument& document : ranking) {
+      if (document.document >= scores.size()) continue;
+      scores[document.document] = document.score;
     }
     judged.clear();
     for (const Judgement& judgement : measurer.QueryOf(query).judgements) {

@@ -57,6 +57,12 @@ struct Evaluation {
   std::string ranker;
   std::vector<QueryEvaluation> queries;  // in order of the queries file
   MetricSummary summary;
+  // As TrecRun's: documents of a run that the collection lacks.
+  std::vector<std::string> unknown_ids = {};
+
+  // The id of a document of QueryEvaluation::run.
+  const std::string& IdOf(std::uint32_t document,
+                          const Collection& collection) const;
 
   // Over the tuples of all queries together; nullopt when there are none.
   std::optional<double> ranking_loss() const;
@@ -80,6 +86,8 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
                                           ThreadPool& pool);
 
 // Measures an existing ranking. Documents that it does not list are not found.
+// Documents that the collection lacks keep their ranks, as in trec_eval, and
+// are relevant only if the qrels say so; Candidates::kJudged leaves them out.
 Evaluation EvaluateRun(const TrecRun& run, const Collection& collection,
                        const EvaluateOptions& options);
 

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 class CollectionTest : public ::testing::Test {
@@ -76,7 +77,9 @@ TEST_F(CollectionTest, UnknownDocumentsAndQueriesAreCounted) {
            "q1 0 d1 1\nq1 0 gone 2\nq1 0 lost 0\nq9 0 d1 1\n"));
   EXPECT_EQ(collection.num_unknown_documents, 2);
   EXPECT_EQ(collection.num_unknown_queries, 1);
-  EXPECT_THAT(collection.queries[0].missing_grades, ElementsAre(2));
+  EXPECT_THAT(collection.queries[0].missing,
+              ElementsAre(AllOf(Field(&MissingDocument::id, "gone"),
+                                Field(&MissingDocument::grade, 2))));
   EXPECT_EQ(bad_lines_.count(), 0);
 }
 
@@ -88,7 +91,7 @@ TEST_F(CollectionTest, RepeatsAreBadAndTheFirstOneCounts) {
   EXPECT_THAT(collection.documents, ElementsAre("apple"));
   EXPECT_EQ(collection.queries.size(), 1u);
   EXPECT_EQ(collection.queries[0].judgements[0].grade, 1);
-  EXPECT_THAT(collection.queries[0].missing_grades, ElementsAre(1));
+  EXPECT_EQ(collection.queries[0].missing.size(), 1u);
   EXPECT_EQ(bad_lines_.count(), 4);
 }
 
@@ -100,17 +103,56 @@ TEST_F(CollectionTest, BadDocumentLinesAreNamedWithTheReason) {
   ExpectBadDocument("d1\ttitle", "is repeated");
   ExpectBadDocument(std::string(1025, 'd') + "\ttitle", "1024 bytes");
   ExpectBadDocument("d2\t\xff", "");
+  ExpectBadDocument("d\xff\ttitle", "the id is not valid UTF-8");
   ExpectBadDocument("d2\t" + std::string(2 << 20, 'a'), "longer than");
 }
 
 TEST_F(CollectionTest, BadJudgementLinesAreCounted) {
+  ASSERT_OK_AND_ASSIGN(const Collection collection,
+                       Read("d1\tapple\nd2\tpear\n", "q1\tapple\n",
+                            "q1 0 d1 1\nq1 0 d2\nq1 0 d2 1 x\n\n"));
+  EXPECT_EQ(collection.queries[0].judgements.size(), 1u);
+  EXPECT_EQ(bad_lines_.count(), 3);
+}
+
+TEST_F(CollectionTest, CommentsInQrelsAreIgnored) {
   ASSERT_OK_AND_ASSIGN(
       const Collection collection,
-      Read("d1\tapple\nd2\tpear\n", "q1\tapple\n",
-           "q1 0 d1 1\nq1 0 d2\nq1 0 d2 1 x\nq1 0 d2 good\nq1 0 d2 1.5\n"
-           "q1 0 d2 31\nq1 0 d2 -101\nq1 0 d2 99999999999\n\n"));
+      Read("d1\tapple\n", "q1\tapple\n", "# by hand\nq1 0 d1 1\n#q1 0 d2 1\n"));
   EXPECT_EQ(collection.queries[0].judgements.size(), 1u);
-  EXPECT_EQ(bad_lines_.count(), 8);
+  EXPECT_EQ(collection.num_unknown_documents, 0);
+  EXPECT_EQ(bad_lines_.count(), 0);
+}
+
+TEST_F(CollectionTest, WholeGradesMayBeWrittenAsFloats) {
+  ASSERT_OK_AND_ASSIGN(const Collection collection,
+                       Read("d1\ta\nd2\tb\nd3\tc\n", "q1\ta\n",
+                            "q1 0 d3 2.0\nq1 0 d2 -1e0\nq1 0 d1 30.\n"));
+  const auto& judgements = collection.queries[0].judgements;
+  ASSERT_EQ(judgements.size(), 3u);
+  EXPECT_EQ(judgements[0].grade, 2);
+  EXPECT_EQ(judgements[1].grade, -1);
+  EXPECT_EQ(judgements[2].grade, 30);
+}
+
+TEST_F(CollectionTest, AGradeThatIsNoneRefusesTheFile) {
+  for (const std::string grade :
+       {"good", "1.5", "nan", "inf", "99999999999", "31"}) {
+    EXPECT_THAT(Read("d1\tapple\n", "q1\tapple\n",
+                     "q1 0 d1 1\nq1 0 d2 " + grade + "\n"),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("qrels.txt:2"), HasSubstr(grade))));
+  }
+}
+
+TEST_F(CollectionTest, OnlyTheExponentialGainLimitsGrades) {
+  const CollectionFiles files{.documents = dir_.Write("docs.tsv", "d1\ta\n"),
+                              .queries = dir_.Write("queries.tsv", "q1\ta\n"),
+                              .qrels = dir_.Write("qrels.txt", "q1 0 d1 50\n"),
+                              .max_grade = kMaxGrade};
+  ASSERT_OK_AND_ASSIGN(const Collection collection,
+                       ReadCollection(files, bad_lines_));
+  EXPECT_EQ(collection.queries[0].judgements[0].grade, 50);
 }
 
 TEST_F(CollectionTest, TooManyBadLinesEndTheRun) {

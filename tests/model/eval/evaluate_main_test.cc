@@ -205,18 +205,50 @@ TEST_F(EvaluateMainTest, SlicesAreMeasuredByThemselves) {
   EXPECT_THAT(table.out, HasSubstr("slice one word\n1 queries\nranker "));
 }
 
-TEST_F(EvaluateMainTest, IdsAndSlicesOfOtherBytesAreReplacedInJson) {
+TEST_F(EvaluateMainTest, IdsAndSlicesOfOtherBytesAreBadLines) {
   dir_.Write("docs.tsv", "d\xff\tApple\nd2\tApple\n");
-  dir_.Write("qrels.txt", "q1 0 d\xff 1\n");
-  const std::string slices = dir_.Write("slices.tsv", "q1\tsl\xff\n");
-  const std::string run = dir_.Write("x.run", "q1 Q0 d2 1 1 x\n");
+  dir_.Write("qrels.txt", "q1 0 d2 1\n");
+  const std::string slices = dir_.Write("slices.tsv", "q1\tsl\xff\nq1\tgood\n");
   const ProgramResult result =
-      Evaluate({"--ranker=bm25", "--baseline=run:" + run, "--slices=" + slices,
-                "--output=json"});
+      Evaluate({"--ranker=bm25", "--slices=" + slices, "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("docs.tsv:1: the id is not valid UTF-8"));
+  EXPECT_THAT(result.err, HasSubstr("slices.tsv:1: not valid UTF-8"));
+  EXPECT_EQ(nlohmann::json::parse(result.out)["slices"].size(), 1u);
+}
+
+// The figures are trec_eval's.
+TEST_F(EvaluateMainTest, RankedDocumentsOutsideTheCollectionAreCounted) {
+  dir_.Write("docs.tsv",
+             "d1\tred running shoes\nd2\tblue suede shoes\nd3\tchess set\n"
+             "d4\ttrail shoes for running\n");
+  dir_.Write("queries.tsv", "q1\trunning shoes\nq2\tchess\n");
+  dir_.Write("qrels.txt", "q1 0 d1 2\nq1 0 d4 1\nq1 0 d2 0\nq2 0 d3 1\n");
+  const std::string run =
+      dir_.Write("t.run",
+                 "q1 Q0 d1 1 2 r\nq1 Q0 zzz 2 3 r\nq2 Q0 d3 1 1 r\n"
+                 "q9 Q0 d3 1 1 r\n");
+  const ProgramResult result =
+      Evaluate({"--ranker=run:" + run, "--gain=linear", "--ties=trec",
+                "--baseline=bm25", "--output=json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
-  EXPECT_TRUE(json["slices"].contains("sl\xef\xbf\xbd"));
-  EXPECT_EQ(json["moved_queries"].size(), 1u);
+  EXPECT_DOUBLE_EQ(json["metrics"]["map"], 0.625);
+  EXPECT_DOUBLE_EQ(json["metrics"]["mrr"], 0.75);
+  EXPECT_EQ(json["moved_queries"][0]["top"][0]["id"], "zzz");
+  EXPECT_EQ(json["moved_queries"][0]["top"][0]["title"], "");
+  EXPECT_THAT(result.err, HasSubstr("t.run: ranked documents that are not in"));
+  EXPECT_THAT(result.err, HasSubstr("docs.tsv: 1; they keep their ranks, and"));
+}
+
+TEST_F(EvaluateMainTest, HighGradesNeedTheLinearGain) {
+  dir_.Write("qrels.txt", "q1 0 d1 50\nq1 0 d2 1\nq2 0 d3 1\n");
+  EXPECT_EQ(Evaluate({"--ranker=bm25", "--gain=linear"}).exit_code, 0);
+  const ProgramResult refused = Evaluate({"--ranker=bm25"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err,
+              HasSubstr("qrels.txt:1: the grade 50 is above 30, the limit of "
+                        "the gain 2^grade - 1; semrank-eval --gain=linear"));
 }
 
 TEST_F(EvaluateMainTest, PerQueryFileHasBothValues) {
@@ -444,6 +476,15 @@ TEST_F(EvaluateMainTest, FailuresExitOneAndNameTheThing) {
   const ProgramResult no_query = Evaluate({"--ranker=bm25"});
   EXPECT_EQ(no_query.exit_code, 1);
   EXPECT_THAT(no_query.err, HasSubstr("no query is left"));
+}
+
+TEST_F(EvaluateMainTest, ARunThatRanksNothingFails) {
+  for (const char* lines : {"", "q9 Q0 d1 1 1 x\n", "q1 Q0 d1 1 1\n"}) {
+    const ProgramResult result =
+        Evaluate({"--ranker=run:" + dir_.Write("x.run", lines)});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("x.run: no line can be used"));
+  }
 }
 
 TEST_F(EvaluateMainTest, VocabularyCountsCollisions) {

@@ -53,6 +53,7 @@ TEST(ComparisonTest, MostMovedQueriesComeFirstWhateverTheDirection) {
 
 TEST(ComparisonTest, QueriesAreCountedByTheGradesOfTheirFirstDocuments) {
   Collection collection;
+  collection.documents.resize(4);
   // Documents 0, 1 and 2 have the grades 2, -1 and 1; 3 is not judged.
   collection.queries =
       std::vector<JudgedQuery>(3, {"q", "text", {{0, 2}, {1, -1}, {2, 1}}, {}});
@@ -72,6 +73,22 @@ TEST(ComparisonTest, QueriesAreCountedByTheGradesOfTheirFirstDocuments) {
   EXPECT_THAT(TopGradeMatrix(better, baseline, collection),
               ElementsAre(ElementsAre(1, 0, 0), ElementsAre(0, 1, 0),
                           ElementsAre(1, 0, 0)));
+}
+
+TEST(ComparisonTest, FirstDocumentsOfARunNeedNotBeInTheCollection) {
+  Collection collection;
+  collection.document_ids = {"a"};
+  collection.documents = {"title"};
+  collection.queries = {{"q", "text", {}, {{"b", 2}, {"c", 50}}}};
+  const auto top = [&](std::uint32_t document) {
+    Evaluation evaluation = MakeEvaluation({0}, {0});
+    evaluation.unknown_ids = {"b", "c", "d"};
+    evaluation.queries[0].run = {{document, 1}};
+    return TopGrades(evaluation, collection).front();
+  };
+  EXPECT_EQ(top(1), 2);
+  EXPECT_EQ(top(2), kMaxTopGrade);
+  EXPECT_EQ(top(3), 0);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Collection SmallCollection() {
   collection.documents = {"", "", "", ""};
   collection.queries = {{"q0", "first", {{0, 1}, {1, 2}, {2, 0}}, {}},
                         {"q1", "nothing relevant", {{0, 0}}, {}},
-                        {"q2", "second", {{2, 1}}, {3}}};
+                        {"q2", "second", {{2, 1}}, {{"d9", 3}}}};
   return collection;
 }
 
@@ -129,12 +129,41 @@ TEST(EvaluateTest, PartOfTheQueriesHasAMeanOfItsOwn) {
 
 TEST(EvaluateTest, WhatARunDoesNotListIsNotFound) {
   // q0 lists d1 only; q2 nothing.
-  const Evaluation evaluation =
-      EvaluateRun({{{1, 0.5f}}, {}, {}}, SmallCollection(), {.run_depth = 5});
+  const Evaluation evaluation = EvaluateRun(
+      {.rankings = {{{1, 0.5f}}, {}, {}}}, SmallCollection(), {.run_depth = 5});
   EXPECT_THAT(RunOf(evaluation.queries[0]), ElementsAre(1));
   EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kMrr], 1);
   EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kMap], 0.5);
   EXPECT_EQ(evaluation.queries[1].metrics, MetricValues{});
+}
+
+// Documents in descending order of id, as ReadCollection leaves them.
+Collection DescendingCollection() {
+  Collection collection;
+  collection.document_ids = {"d4", "d2"};
+  collection.documents = {"", ""};
+  collection.queries = {{"q0", "first", {{1, 1}}, {{"d1", 2}}}};
+  return collection;
+}
+
+TEST(EvaluateTest, DocumentsOutsideTheCollectionKeepTheirRanks) {
+  // d3 and d2 are tied; trec_eval ranks the higher id first.
+  const Evaluation evaluation = EvaluateRun(
+      {.rankings = {{{1, 0.5f}, {2, 0.5f}, {3, 0.75f}}},
+       .unknown_ids = {"d3", "d5"}},
+      DescendingCollection(), {.ties = Ties::kTrec, .run_depth = 5});
+  EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kMrr], 1.0 / 3);
+  EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kMap], 1.0 / 3 / 2);
+  EXPECT_EQ(FormatTrecRun(evaluation, DescendingCollection()),
+            "q0 Q0 d5 1 0.75 run\nq0 Q0 d3 2 0.5 run\nq0 Q0 d2 3 0.5 run\n");
+}
+
+TEST(EvaluateTest, ARunFindsRelevantDocumentsOutsideTheCollection) {
+  const Evaluation evaluation = EvaluateRun(
+      {.rankings = {{{2, 2}, {1, 1}}}, .unknown_ids = {"d1"}},
+      DescendingCollection(), {.gain = Gain::kLinear, .ties = Ties::kTrec});
+  EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kMap], 1);
+  EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kNdcgAt10], 1);
 }
 
 // 333 queries with random scores and judgements over 97 documents.

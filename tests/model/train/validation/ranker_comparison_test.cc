@@ -61,7 +61,7 @@ TEST(RankerComparerTest, MeasuresBm25OnTheCollectionThatThereIs) {
   judged->queries = {{.id = "q",
                       .text = "shoes",
                       .judgements = {{.document = 1, .grade = 1}},
-                      .missing_grades = {}}};
+                      .missing = {}}};
   ThreadPool pool(1);
   for (const bool has_judged : {true, false}) {
     const RankerComparer comparer({}, has_judged ? judged : nullptr, judged);
