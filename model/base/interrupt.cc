@@ -13,6 +13,8 @@ static_assert(std::atomic<bool>::is_always_lock_free,
 
 void OnSignal(int signal_number) {
   if (!interrupted.exchange(true)) return;
+  // The kernel and the shell each send a hangup when a terminal goes away.
+  if (signal_number == SIGHUP) return;
   // The system's default action ends the process once this handler returns, so
   // that the parent sees which signal it was.
   signal(signal_number, SIG_DFL);
@@ -30,6 +32,10 @@ void CatchInterrupts(std::initializer_list<int> also) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // nohup starts programs that ignore hangups, which they are to keep doing.
+  struct sigaction hangup = {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   for (const int signal_number : also) {
     sigaction(signal_number, &action, nullptr);
   }

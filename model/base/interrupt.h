@@ -1,6 +1,6 @@
-// Turns Ctrl-C (SIGINT) and SIGTERM into a flag that long loops poll, so that
-// they stop between two steps and keep what was finished. Reading a pipe or a
-// device polls it too (FileDescriptor::Read).
+// Turns Ctrl-C (SIGINT), SIGTERM and the hangup of a terminal (SIGHUP) into a
+// flag that long loops poll, so that they stop between two steps and keep what
+// was finished. Reading a pipe or a device polls it too (FileDescriptor::Read).
 #ifndef SEMRANK_MODEL_BASE_INTERRUPT_H_
 #define SEMRANK_MODEL_BASE_INTERRUPT_H_
 
@@ -8,8 +8,8 @@
 
 namespace semrank {
 
-// From now on the first SIGINT or SIGTERM only sets the flag; a second one ends
-// the process at once. Signals of `also` do the same.
+// From now on the first of these signals, or of `also`, only sets the flag; a
+// second one, except SIGHUP, ends the process. An ignored SIGHUP stays ignored.
 void CatchInterrupts(std::initializer_list<int> also = {});
 // True after the first signal. Costs one read of memory.
 bool Interrupted();

@@ -32,6 +32,17 @@ TEST(InterruptDeathTest, OtherSignalsCountWhereTheyAreNamed) {
               KilledBySignal(SIGUSR1), "");
 }
 
+TEST(InterruptDeathTest, AHangupSetsTheMarkAndASecondOneDoesNothing) {
+  EXPECT_EXIT((CatchInterrupts(), raise(SIGHUP), raise(SIGHUP), ExitWithMark()),
+              ExitedWithCode(10), "");
+}
+
+TEST(InterruptDeathTest, UnderNohupAHangupDoesNothing) {
+  EXPECT_EXIT((signal(SIGHUP, SIG_IGN), CatchInterrupts(), raise(SIGHUP),
+               ExitWithMark()),
+              ExitedWithCode(11), "");
+}
+
 TEST(InterruptDeathTest, SecondSignalEndsTheProcess) {
   EXPECT_EXIT((CatchInterrupts(), raise(SIGINT), raise(SIGINT)),
               KilledBySignal(SIGINT), "");
