@@ -8,6 +8,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
+#include "model/cli/standard_streams.h"
 #include "server/auth/secrets.h"
 #include "server/base/logging.h"
 #include "server/flags.h"
@@ -68,6 +69,8 @@ void WarnAboutFewConnections(const CommandLine& command_line,
 }
 
 int Main(int argc, char** argv) {
+  ReserveStandardStreams();
+  IgnoreBrokenPipes();
   // Before any other thread is made: threads inherit the mask.
   BlockSignals();
   ServerOptions options;

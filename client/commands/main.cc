@@ -5,6 +5,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
+#include "model/cli/standard_streams.h"
 
 namespace semrank {
 namespace {
@@ -35,6 +36,8 @@ absl::Status Run(const Command& command, CommonOptions& common) {
 }
 
 int Main(int argc, char** argv) {
+  // SIGPIPE stays what it is: `semrank ... | head` ends quietly.
+  ReserveStandardStreams();
   CommonOptions common;
   CommandLine program(kProgram);
   AddCommonFlags(program, common);

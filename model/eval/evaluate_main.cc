@@ -3,6 +3,7 @@
 
 #include "model/base/interrupt.h"
 #include "model/cli/command_line.h"
+#include "model/cli/standard_streams.h"
 #include "model/eval/evaluate_command.h"
 #include "model/eval/inspect_command.h"
 #include "model/eval/vocabulary_command.h"
@@ -82,6 +83,8 @@ absl::Status WithOutput(const absl::Status& status) {
 }
 
 int Main(int argc, char** argv) {
+  ReserveStandardStreams();
+  IgnoreBrokenPipes();
   EvaluateCommandOptions evaluate;
   evaluate.evaluate.show_progress = true;
   VocabularyCommandOptions vocabulary;

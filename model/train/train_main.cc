@@ -9,6 +9,7 @@
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
+#include "model/cli/standard_streams.h"
 #include "model/train/distributed/process_launch.h"
 #include "model/train/run/train.h"
 #include "model/train/train_flags.h"
@@ -38,8 +39,9 @@ Words that match and words that mean the same, added up (SSI):
 In two processes of this machine, or of several (SCALING.md):
   mpirun -n 2 semrank-train --train=clicks.tsv.gz --model_dir=models/shop
 
-Ctrl-C ends the training and publishes the best of the finished epochs. SIGUSR1
-does so too: send it to mpirun, which allows only a second after Ctrl-C.
+Ctrl-C ends the training and publishes the best of the finished epochs, and so
+do SIGTERM and the end of the terminal (SIGHUP). SIGUSR1 does so too: send it to
+mpirun, which allows only a second after Ctrl-C.
 )",
     .build_note = MpiSupport()};
 
@@ -89,8 +91,10 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
 
 int main(int argc, char** argv) {
   using namespace semrank;  // NOLINT: one function of a program.
-  // First, so that of several processes one prints, errors of the command line
-  // included.
+  ReserveStandardStreams();
+  IgnoreBrokenPipes();
+  // Before the command line is read, so that of several processes one prints
+  // its errors.
   SilenceOtherRanks();
   TrainFlags flags;
   CommandLine command_line(kInfo);

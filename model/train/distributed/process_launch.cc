@@ -100,7 +100,9 @@ class OpenMpi : public Communicator {
       const std::string text =
           absl::StrFormat("semrank-train: error: process %d of %d: %s\n",
                           rank_ + 1, num_processes_, status.message());
-      if (write(STDERR_FILENO, text.data(), text.size()) < 0) std::abort();
+      // A text that cannot be printed must not keep the others running.
+      [[maybe_unused]] const ssize_t written =
+          write(STDERR_FILENO, text.data(), text.size());
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Comm_free(&end_);
