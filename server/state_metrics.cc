@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "server/base/log_stream.h"
 
 namespace semrank {
 namespace {
@@ -233,6 +234,9 @@ void AddProcessMetrics(Metrics& metrics) {
 }
 
 void AddStateMetrics(const StatusSources& sources, Metrics& metrics) {
+  metrics.AddCounter("semrank_log_lines_dropped_total",
+                     "Log lines that could not be written to standard error.",
+                     [] { return NumDroppedLogLines(); });
   if (sources.certificates != nullptr) {
     AddCertificateMetric(*sources.certificates, metrics);
   }

@@ -31,8 +31,8 @@ std::string StatFieldsAfterName(const std::string& stat);
 // client libraries of Prometheus.
 void AddProcessMetrics(Metrics& metrics);
 
-// The metrics of the parts of a server: of the certificate, the cache, the
-// document store, the catalog, admission and connections.
+// The metrics of the parts of a server: of the log, the certificate, the cache,
+// the document store, the catalog, admission and connections.
 void AddStateMetrics(const StatusSources& sources, Metrics& metrics);
 
 }  // namespace semrank

@@ -1,6 +1,6 @@
 #include "server/base/logging.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
+#include "server/base/log_stream.h"
 
 namespace semrank {
 namespace {
@@ -100,7 +101,7 @@ void LogEvent(LogLevel level, std::string_view message, const Json& fields) {
 void InitLogging(bool json) {
   lines_are_json = json;
   auto logger = std::make_shared<spdlog::logger>(
-      "semrank", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+      "semrank", std::make_shared<spdlog::sinks::ostream_sink_mt>(LogStream()));
   logger->set_pattern(json ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l %v");
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));

@@ -69,7 +69,7 @@ class MetricsTest(unittest.TestCase):
                      "semrank_cache_entries", "semrank_cache_bytes", "semrank_cache_evictions_total", "semrank_inflight_texts_max",
                      "semrank_batch_texts_bucket", "semrank_queue_texts", "semrank_queue_texts_max",
                      "semrank_open_connections", "semrank_connections_limit", "semrank_connections_refused_total",
-                     "semrank_accept_failures_total",
+                     "semrank_accept_failures_total", "semrank_log_lines_dropped_total",
                      "semrank_model_info", "semrank_model_load_total", "semrank_model_loaded_timestamp_seconds",
                      "semrank_store_requests_total", "semrank_store_calls_total", "semrank_store_call_duration_seconds_bucket",
                      "semrank_store_dropped_vectors_total", "semrank_store_written_vectors_total", "semrank_store_bypassed",

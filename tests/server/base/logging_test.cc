@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "server/base/log_stream.h"
 
 namespace semrank {
 namespace {
@@ -61,6 +64,25 @@ TEST(LoggingTest, AThrottleSaysHowManyLinesItDropped) {
       Logged([&] { Log(LogLevel::kWarning, "again", throttle); }),
       ::testing::AllOf(::testing::HasSubstr("warning again\n"),
                        ::testing::HasSubstr("2 such lines were dropped")));
+}
+
+TEST(LoggingTest, ALineThatNobodyReadsIsDroppedAndCounted) {
+  InitLogging(/*json=*/false);
+  signal(SIGPIPE, SIG_IGN);
+  const std::int64_t num_before = NumDroppedLogLines();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int standard_error = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  close(ends[1]);
+  close(ends[0]);
+  LogInfo("one");
+  LogInfo("two");
+  dup2(standard_error, STDERR_FILENO);
+  close(standard_error);
+  EXPECT_EQ(NumDroppedLogLines() - num_before, 2);
+  EXPECT_THAT(Logged([] { LogInfo("three"); }),
+              ::testing::EndsWith("info three\n"));
 }
 
 TEST(LoggingTest, ARequestHasItsValuesAsFields) {
