@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "model/base/byte_order_mark.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -20,7 +21,9 @@ constexpr std::size_t kMaxKeyBytes = 4'096;
 
 absl::StatusOr<std::string> ReadIfNamed(const std::string& path) {
   if (path.empty()) return std::string();
-  return ReadFile(path, kMaxFileBytes);
+  SEMRANK_ASSIGN_OR_RETURN(const std::string content,
+                           ReadFile(path, kMaxFileBytes));
+  return std::string(WithoutByteOrderMark(content));
 }
 
 absl::StatusOr<std::string> ReadApiKey(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/base/byte_order_mark.h"
 #include "model/base/byte_source.h"
 #include "model/base/status_macros.h"
 
@@ -11,7 +12,6 @@ namespace semrank {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // Whether every second byte from `first` on, and no other, is 0: letters of
 // ASCII in UTF-16.
@@ -107,9 +107,7 @@ class SourceLineReader : public LineReader {
 
   std::string_view Trimmed(std::string_view line) {
     ++line_number_;
-    if (line_number_ == 1 && line.starts_with(kByteOrderMark)) {
-      line.remove_prefix(kByteOrderMark.size());
-    }
+    if (line_number_ == 1) line = WithoutByteOrderMark(line);
     return line.substr(0, kMaxLineBytes);
   }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "model/base/byte_order_mark.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -65,8 +66,8 @@ absl::StatusOr<ApiKeys> ReadKeys(const std::string& path) {
 absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
   ApiKeys keys;
   int line_number = 0;
-  for (std::string line :
-       std::vector<std::string>(absl::StrSplit(ToAbsl(content), '\n'))) {
+  for (std::string line : std::vector<std::string>(
+           absl::StrSplit(ToAbsl(WithoutByteOrderMark(content)), '\n'))) {
     ++line_number;
     // A comment may follow the key on its line.
     line.resize(std::min(line.find('#'), line.size()));

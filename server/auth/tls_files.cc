@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/base/byte_order_mark.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 
@@ -31,6 +32,13 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, Free>;
 
 Bio BioOf(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+// OpenSSL and gRPC do not find the first block behind a byte order mark.
+absl::StatusOr<std::string> ReadPem(const std::string& path) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string content,
+                           ReadFile(path, kMaxPemBytes));
+  return std::string(WithoutByteOrderMark(content));
 }
 
 // OpenSSL's queue of errors belongs to the thread: an entry left behind would
@@ -74,8 +82,8 @@ std::vector<std::string> Paths(const TlsFiles& files) {
 
 absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   TlsContent content;
-  SEMRANK_ASSIGN_OR_RETURN(content.cert, ReadFile(files.cert, kMaxPemBytes));
-  SEMRANK_ASSIGN_OR_RETURN(content.key, ReadFile(files.key, kMaxPemBytes));
+  SEMRANK_ASSIGN_OR_RETURN(content.cert, ReadPem(files.cert));
+  SEMRANK_ASSIGN_OR_RETURN(content.key, ReadPem(files.key));
   SEMRANK_ASSIGN_OR_RETURN(const Certificate certificate,
                            FirstCertificate(files.cert, content.cert));
   const PrivateKey key(PEM_read_bio_PrivateKey(BioOf(content.key).get(),
@@ -90,8 +98,7 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   }
   content.cert_expiry = ExpiryOf(*certificate);
   if (files.client_ca.empty()) return content;
-  SEMRANK_ASSIGN_OR_RETURN(content.client_ca,
-                           ReadFile(files.client_ca, kMaxPemBytes));
+  SEMRANK_ASSIGN_OR_RETURN(content.client_ca, ReadPem(files.client_ca));
   SEMRANK_RETURN_IF_ERROR(
       FirstCertificate(files.client_ca, content.client_ca).status());
   return content;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
+#include "model/base/byte_order_mark.h"
 #include "model/base/byte_source.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
@@ -16,7 +17,6 @@
 namespace semrank {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kTailBytes = std::size_t{1} << 12;
 

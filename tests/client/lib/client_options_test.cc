@@ -34,6 +34,12 @@ TEST(ClientCredentialsTest, KeyFileWinsOverEnvironment) {
               StatusIs(kInvalid, HasSubstr("empty")));
 }
 
+TEST(ClientCredentialsTest, AKeyFileMayBeginWithAByteOrderMark) {
+  const TempDir dir;
+  const std::string path = dir.Write("key", "\xef\xbb\xbfsecret\r\n");
+  EXPECT_EQ(ReadCredentials({.api_key_file = path})->api_key, "secret");
+}
+
 TEST(ClientCredentialsTest, MissingFilesAreNamed) {
   EXPECT_THAT(ReadCredentials({.tls_ca = "/none/ca"}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none/ca")));

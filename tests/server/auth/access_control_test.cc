@@ -63,6 +63,13 @@ TEST(ApiKeysTest, EachRoleMayDoWhatTheOnesBeforeItMay) {
   }
 }
 
+TEST(ApiKeysTest, AByteOrderMarkBeforeTheFirstKeyIsSkipped) {
+  ASSERT_OK_AND_ASSIGN(
+      const ApiKeys keys,
+      ApiKeys::Parse("\xef\xbb\xbfread " + std::string(64, 'a')));
+  EXPECT_EQ(keys.size(), 1u);
+}
+
 TEST(ApiKeysTest, MissingAndUnknownKeysAreUnauthenticatedAndNotRepeated) {
   ASSERT_OK_AND_ASSIGN(const ApiKeys keys, ApiKeys::Parse(kFile));
   for (const auto& [header, reason] :

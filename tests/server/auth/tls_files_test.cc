@@ -37,6 +37,19 @@ TEST_F(TlsFilesTest, AMatchingPairIsRead) {
   EXPECT_LT(content.cert_expiry, absl::Now() + absl::Hours(24 * 365 * 20));
 }
 
+TEST_F(TlsFilesTest, FilesMayBeginWithAByteOrderMark) {
+  const TlsFiles plain = Files("one", "one");
+  const auto marked = [this](const std::string& path) {
+    return certificates_.dir().Write(
+        "marked." + path.substr(path.size() - 6),
+        "\xef\xbb\xbf" + TestCertificates::Content(path));
+  };
+  ASSERT_OK_AND_ASSIGN(const TlsContent content,
+                       ReadTlsFiles({marked(plain.cert), marked(plain.key),
+                                     marked(plain.client_ca)}));
+  EXPECT_THAT(content.cert, ::testing::StartsWith("-----BEGIN"));
+}
+
 TEST_F(TlsFilesTest, APairHalfOldHalfNewIsRefused) {
   EXPECT_THAT(
       ReadTlsFiles(Files("one", "two")),
