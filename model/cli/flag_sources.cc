@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "model/base/byte_order_mark.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -51,9 +52,17 @@ std::string EnvironmentName(std::string_view flag) {
   return "SEMRANK_" + absl::AsciiStrToUpper(ToAbsl(flag));
 }
 
+// Null also if the variable is empty: tools that start containers set a
+// variable without a value to the empty text.
+const char* FromEnvironment(const std::string& variable) {
+  const char* value = std::getenv(variable.c_str());
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
 struct ConfigLine {
   std::string section;  // "a.b" of [a.b]; empty before any section
   std::string name;     // without dashes; empty where a section begins or ends
+  std::string written;  // the name as it stands in the file
   std::vector<std::string> values;
 };
 
@@ -90,7 +99,7 @@ absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(
         absl::StrFormat("%s: cannot be read as a file of --config: %s", path,
                         content.status().message()));
   }
-  std::istringstream file(WithoutComments(*content));
+  std::istringstream file(WithoutComments(WithoutByteOrderMark(*content)));
   CLI::ConfigTOML reader;
   reader.comment('\0');  // Comments are already removed.
   std::vector<ConfigLine> lines;
@@ -100,9 +109,29 @@ absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(
     lines.push_back(
         {.section = absl::StrJoin(item.parents, "."),
          .name = is_mark ? "" : item.name.substr(has_dashes ? 2 : 0),
+         .written = item.name,
          .values = item.inputs});
   }
   return lines;
+}
+
+// What is wrong with a line of which no flag has the name. Messages name the
+// flag as the user finds it in the file.
+std::string UnknownFlag(const ConfigLine& line, const ProgramCommand& program) {
+  const std::size_t blank = line.written.find_first_of(" \t");
+  if (blank != std::string::npos) {
+    // The rest of the line may be a secret.
+    return absl::StrFormat("%s has no = before its value",
+                           line.written.substr(0, blank));
+  }
+  std::vector<std::string> known;
+  for (const Flag* flag : program.FlagsInUse()) {
+    known.push_back(flag->spec.name);
+  }
+  const std::string dashes =
+      line.written.substr(0, line.written.size() - line.name.size());
+  return absl::StrFormat("unknown flag %s%s", line.written,
+                         Hint(line.name, known, dashes));
 }
 
 absl::Status UseLine(const ConfigLine& line, const std::string& path,
@@ -123,25 +152,18 @@ absl::Status UseLine(const ConfigLine& line, const std::string& path,
   if (flag == nullptr && owner == &program && selected != nullptr) {
     flag = selected->FindOwn(line.name);
   }
-  if (flag == nullptr) {
-    std::vector<std::string> known;
-    for (const Flag* candidate : program.FlagsInUse()) {
-      known.push_back(candidate->spec.name);
-    }
-    return wrong(absl::StrFormat("unknown flag %s%s", line.name,
-                                 Hint(line.name, known, "")));
-  }
+  if (flag == nullptr) return wrong(UnknownFlag(line, program));
   if (line.values.size() > 1 && !flag->spec.is_list) {
     return wrong(absl::StrFormat(
         "%s has several values; one with blanks or commas needs quotes",
-        line.name));
+        line.written));
   }
   // Sections of other commands are checked but not used: one file may serve all
   // commands.
   const bool in_use = owner == &program || owner == selected;
   if (in_use && flag->source <= FlagSource::kFile) {
     flag->Give(FlagSource::kFile, absl::StrJoin(line.values, ","),
-               absl::StrFormat("%s: %s", path, line.name));
+               absl::StrFormat("%s: %s", path, line.written));
   }
   return absl::OkStatus();
 }
@@ -213,11 +235,11 @@ absl::Status GatherValues(ProgramCommand& program,
       continue;
     }
     const std::string variable = EnvironmentName(flag->spec.name);
-    if (const char* value = std::getenv(variable.c_str()); value != nullptr) {
+    if (const char* value = FromEnvironment(variable); value != nullptr) {
       flag->Give(FlagSource::kEnvironment, value, variable);
     }
   }
-  if (const char* path = std::getenv(EnvironmentName(kConfigFlag).c_str());
+  if (const char* path = FromEnvironment(EnvironmentName(kConfigFlag));
       path != nullptr && config_files.empty()) {
     config_files.push_back(path);
   }

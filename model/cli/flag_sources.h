@@ -1,5 +1,6 @@
 // Where the values of flags come from: command line > environment
-// (SEMRANK_<NAME>) > files of --config (a later file wins) > default.
+// (SEMRANK_<NAME>, unless it is empty) > files of --config (a later file wins)
+// > default.
 #ifndef SEMRANK_MODEL_CLI_FLAG_SOURCES_H_
 #define SEMRANK_MODEL_CLI_FLAG_SOURCES_H_
 
@@ -39,8 +40,9 @@ SplitArguments Split(const std::vector<std::string>& arguments,
 // SEMRANK_CONFIG names the file if `config_files` is empty.
 //
 // A file has `name = value` lines and [sections] in TOML as CLI11 reads it, and
-// at most 1 MiB. A # outside quotes that begins a line or follows a blank
-// begins a comment. UsageError with the file, the flag and what would be right.
+// at most 1 MiB. A line may have the form of the command line, `--name=value`.
+// A # outside quotes that begins a line or follows a blank begins a comment.
+// UsageError with the file, the flag and what would be right.
 absl::Status GatherValues(ProgramCommand& program,
                           std::vector<std::string> config_files);
 

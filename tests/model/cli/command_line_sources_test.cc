@@ -25,11 +25,14 @@ TEST_F(CommandLineTest, CommandLineBeatsEnvironmentBeatsFile) {
   EXPECT_EQ(Value("normalize").source, "default");
 }
 
-TEST_F(CommandLineTest, EmptyVariableIsAValue) {
-  options_.model_dir = "models/shop";
-  const EnvironmentVariable variable("SEMRANK_MODEL_DIR", "");
-  ASSERT_THAT(Parse({}), IsOk());
-  EXPECT_EQ(options_.model_dir, "");
+TEST_F(CommandLineTest, AnEmptyVariableIsAsIfItWereUnset) {
+  const EnvironmentVariable gamma("SEMRANK_GAMMA", "");
+  const EnvironmentVariable model_dir("SEMRANK_MODEL_DIR", "");
+  const EnvironmentVariable config("SEMRANK_CONFIG", "");
+  ASSERT_THAT(ParseFile("model_dir = models/shop\n"), IsOk());
+  EXPECT_EQ(options_.model_dir, "models/shop");
+  EXPECT_EQ(Value("gamma").source, "default");
+  EXPECT_THAT(Parse({}), IsOk());
 }
 
 TEST_F(CommandLineTest, BadValueInTheEnvironmentNamesTheVariable) {
@@ -88,6 +91,11 @@ TEST_F(CommandLineTest, CommentsMayFollowAValueInAConfigFile) {
   EXPECT_THAT(options_.train, ElementsAre("c.tsv"));
 }
 
+TEST_F(CommandLineTest, AConfigFileMayBeginWithAByteOrderMark) {
+  ASSERT_THAT(ParseFile("\xef\xbb\xbfmodel_dir = models/shop\n"), IsOk());
+  EXPECT_EQ(options_.model_dir, "models/shop");
+}
+
 TEST_F(CommandLineTest, LaterConfigFilesWin) {
   const std::string first = dir_.Write("first", "gamma=1\nbatch_size=1\n");
   const std::string second = dir_.Write("second", "gamma=2\n");
@@ -115,6 +123,15 @@ TEST_F(CommandLineTest, WrongConfigFilesAreNamed) {
   EXPECT_THAT(ParseFile("model_dir=a b\n"),
               StatusIs(kWrong, AllOf(StartsWith(path + ": model_dir"),
                                      HasSubstr("quotes"))));
+  EXPECT_THAT(
+      ParseFile("--gama=1\n"),
+      StatusIs(kWrong, path + ": unknown flag --gama (did you mean --gamma?)"));
+  EXPECT_THAT(ParseFile("--gamma=x\n"),
+              StatusIs(kWrong, StartsWith(path + ": --gamma=x: must be")));
+  EXPECT_THAT(ParseFile("--gamma=1 --seed=2\n"),
+              StatusIs(kWrong, StartsWith(path + ": --gamma has several")));
+  EXPECT_THAT(ParseFile("--gamma secret\n"),
+              StatusIs(kWrong, path + ": --gamma has no = before its value"));
   EXPECT_THAT(ParseFile("[rank]\ngamma=1\n"),
               StatusIs(kWrong, path + ": unknown section [rank]"));
   EXPECT_THAT(ParseFile("[rank]\n"),
