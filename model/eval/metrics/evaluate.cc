@@ -72,7 +72,7 @@ class MergedPositions {
 
   std::size_t size() const { return num_known_ + unknown_.size(); }
 
-  std::uint32_t PositionOf(std::uint32_t document) const {
+  std::uint32_t FindPosition(std::uint32_t document) const {
     if (document < num_known_) {
       const auto above = std::ranges::upper_bound(known_before_, document);
       return document +
@@ -169,11 +169,11 @@ void QueryMeasurer::MeasureRun(const std::vector<ScoredDocument>& ranking,
   for (const Judgement& judgement : query.judgements) {
     if (judgement.grade < 1) continue;
     relevant_.push_back(
-        {positions.PositionOf(judgement.document), judgement.grade});
+        {positions.FindPosition(judgement.document), judgement.grade});
   }
   std::vector<MissingDocument> missing = query.missing;
   for (const ScoredDocument& document : ranking) {
-    const std::uint32_t position = positions.PositionOf(document.document);
+    const std::uint32_t position = positions.FindPosition(document.document);
     run_scores_[position] = document.score;
     if (document.document < collection_->document_ids.size()) continue;
     const auto judged = std::ranges::find(
