@@ -11,7 +11,7 @@ namespace semrank {
 // where the system allows it, it also runs before libraries are initialized.
 void ReserveStandardStreams();
 
-// From now on, writing to a pipe that nobody reads is an error (EPIPE) and does
+// From now on, writing to a pipe without a reader is an error (EPIPE) and does
 // not end the program. For programs whose work is more than what they print.
 void IgnoreBrokenPipes();
 

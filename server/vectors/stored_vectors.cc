@@ -203,7 +203,7 @@ void StoredVectors::Keep(const ServedModel& served,
     Batch* batch = GrowingBatch(served, normalized_texts.size());
     if (batch == nullptr) {
       batch = &queue_.emplace_back();
-      // Kept alive, because its identity is part of the keys.
+      // The batch keeps it alive: its identity is part of the keys.
       batch->model = served.model;
     }
     for (const std::string_view text : normalized_texts) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the programs as service managers, shells and terminals do: with standard
-streams that are closed or that nobody reads, and in a terminal that goes away.
+streams that are closed or have no reader, and in a terminal that goes away.
 
 usage: process_test.py PROJECT_DIR BINARY_DIR
 """
@@ -30,7 +30,7 @@ def without(fds: str, command: list) -> list:
 
 
 def broken_pipe() -> int:
-    """The end for writing of a pipe that nobody reads."""
+    """The writing end of a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     return writer

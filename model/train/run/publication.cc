@@ -65,7 +65,7 @@ std::optional<std::int64_t> FindPublished(const std::string& model_dir,
 }
 
 // Options that decide a weight. Others may differ in a resumed run, which is
-// published as the run that it continues; paths are nobody's business.
+// published as the run that it continues; paths stay private.
 bool IsKept(std::string_view flag) {
   static constexpr std::string_view kLeftOut[] = {"train",
                                                   "judged",
