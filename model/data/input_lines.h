@@ -26,8 +26,7 @@ class BadLines {
 
   // Counts one line, or a record of several, and prints "path:line: reason" to
   // standard error for the first few. InvalidArgument, naming file, line,
-  // reason and the flag
-  // --max_bad_lines, once the limit is exceeded.
+  // reason and the flag --max_bad_lines, once the limit is exceeded.
   absl::Status Add(std::string_view path, std::int64_t line_number,
                    std::string_view reason, std::int64_t num_lines = 1);
 
