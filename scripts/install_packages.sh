@@ -3,7 +3,7 @@
 #
 #   scripts/install_packages.sh build          to compile
 #   scripts/install_packages.sh build test     to compile and to run the tests
-#   scripts/install_packages.sh integration    for the tests of the chart and the proxy
+#   scripts/install_packages.sh integration    for the tests of the chart, the proxy and the recipes
 #   scripts/install_packages.sh node           for the tests in Node
 #   scripts/install_packages.sh build demo     for the quickstart
 #   scripts/install_packages.sh check          clang and the linters of CI
@@ -29,8 +29,8 @@ test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-
 # Debian's npm cannot stand beside a Node from elsewhere, which is as good.
 node=()
 command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)
-# The tests of the chart need Go, those of the proxy HAProxy.
-integration=(golang-go haproxy)
+# The tests of the chart need Go, those of the proxy HAProxy, and a recipe a client of PostgreSQL.
+integration=(golang-go haproxy python3-psycopg2)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git shellcheck codespell)
 deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
 peers=(python3 python3-numpy python3-torch libopenblas0-pthread wamerican libfaiss-dev liblapack-dev)
