@@ -5,7 +5,8 @@
 # ranks a few queries through the gRPC API, by title and by searching its catalog.
 #
 #   scripts/quickstart.sh                  everything; what exists is reused
-#   scripts/quickstart.sh --keep-serving   the same, and leaves the server up
+#   scripts/quickstart.sh --keep-serving   the same, and leaves the server up, on the
+#                                          default ports where they are free
 #   scripts/quickstart.sh --clean          removes demo/ and ends
 #
 # Everything it makes lies in build/release and demo/.
@@ -17,7 +18,7 @@ for argument in "$@"; do
   case "$argument" in
     --keep-serving) keep_serving=true ;;
     --clean) rm -rf demo; echo "removed demo/"; exit 0 ;;
-    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "quickstart.sh: unknown argument '$argument' (see --help)" >&2; exit 2 ;;
   esac
 done
@@ -82,8 +83,21 @@ evaluate --ranker=bm25,tower,model,model+name_match --slices="$corpus/test.slice
 
 step "6/8 Serve"
 ready=demo/server.ready
-server=("$bin/semrank-server" --model_dir="$model" --listen_address=127.0.0.1:0 --http_address=127.0.0.1:0
-  --max_texts_per_request=100000 --max_inflight_texts=200000)
+# The defaults of the programs, which the commands of the README name. Only a server that stays
+# needs them.
+grpc_port=50051 http_port=8080
+free_port() {
+  if ! $keep_serving; then
+    echo 0
+  elif python3 -c "import socket; socket.create_server(('127.0.0.1', $1))" 2>/dev/null; then
+    echo "$1"
+  else
+    echo "port $1 is in use: the server takes another one" >&2
+    echo 0
+  fi
+}
+server=("$bin/semrank-server" --model_dir="$model" --listen_address="127.0.0.1:$(free_port $grpc_port)"
+  --http_address="127.0.0.1:$(free_port $http_port)" --max_texts_per_request=100000 --max_inflight_texts=200000)
 show "${server[@]}"
 : >"$ready"
 "${server[@]}" >"$ready" 2>"$log" &
@@ -117,12 +131,19 @@ for query in "edit photos" "keep my passwords safe"; do
 done
 
 if $keep_serving; then
+  flags=
+  if [ "$address" != "127.0.0.1:$grpc_port" ]; then
+    flags=" --address=$address"
+    printf '\nThe commands of the README reach the server with%s.\n' "$flags"
+  fi
+  [ "$http" = "127.0.0.1:$http_port" ] || printf '\nThe URLs of the README reach the server at http://%s.\n' "$http"
   cat <<END
 
 The server stays up (process $server_pid, log $log). Try:
-  $bin/semrank --address=$address rank --query="draw diagrams" --titles=$corpus/docs.tsv --top_k=10
-  $bin/semrank --address=$address search --query="draw diagrams"
-  $bin/semrank --address=$address model
+  export PATH="\$PWD/$bin:\$PATH"
+  semrank$flags rank --query="draw diagrams" --titles=$corpus/docs.tsv --top_k=10
+  semrank$flags search --query="draw diagrams"
+  semrank$flags model
   curl http://$http/metrics
 and, in a browser, http://$http/ to search as you type.
 Stop it with: kill $server_pid
