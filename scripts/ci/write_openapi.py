@@ -121,6 +121,8 @@ CALLS = [
         "numbers": {"side": "SIDE_DOCUMENT", "texts": ["desk lamp"]},
         "base64": {"side": "SIDE_QUERY", "texts": ["lamp"], "encoding": "base64"}}),
     ("Models", "/v1/model", "getModel", "Describes a model", "GetModelRequest", "GetModelResponse", "Status", {"current": {}}),
+    ("Models", "/v1/resolve_model", "resolveModel", "Names the version that answers", "ResolveModelRequest", "ResolveModelResponse",
+     "Status", {"default": {}}),
     ("Models", "/v1/models", "listModels", "Lists models with their states", "ListModelsRequest", "ListModelsResponse", "Status",
      {"all": {}}),
     ("Models", "/v1/reload", "reloadModel", "Loads, pins or rolls back a version", "ReloadModelRequest", "ReloadModelResponse",
@@ -142,6 +144,7 @@ CALLS = [
 # (tag, path, operationId, summary, response schema; None = text)
 PAGES = [
     ("Models", "/v1/model", "readModel", "Describes the default model", "GetModelResponse"),
+    ("Models", "/v1/resolve_model", "resolveDefaultModel", "The version of the default model that answers", "ResolveModelResponse"),
     ("Models", "/v1/limits", "readLimits", "The server's limits", "GetLimitsResponse"),
     ("OpenAI", "/v1/models", "openAiModels", "The served models as OpenAI's API", "OpenAiModels"),
     ("Text Embeddings Inference", "/info", "teiInfo", "The default model and the limits", "TeiInfo"),

@@ -107,6 +107,8 @@ std::unique_ptr<RequestHandler> MakeSearchHandler(const ServerParts& parts);
 // ModelService. They have no texts and take no permits. ReloadModel is
 // FAILED_PRECONDITION ADMIN_DISABLED unless parts.admin_rpcs.
 std::unique_ptr<RequestHandler> MakeGetModelHandler(const ServerParts& parts);
+std::unique_ptr<RequestHandler> MakeResolveModelHandler(
+    const ServerParts& parts);
 std::unique_ptr<RequestHandler> MakeListModelsHandler(const ServerParts& parts);
 std::unique_ptr<RequestHandler> MakeReloadModelHandler(
     const ServerParts& parts);

@@ -161,6 +161,27 @@ class GetModelHandler final : public HandlerOf<v1::GetModelResponse> {
   ModelRefView model_;
 };
 
+class ResolveModelHandler final : public HandlerOf<v1::ResolveModelResponse> {
+ public:
+  using HandlerOf::HandlerOf;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    return ReadModel(bytes, v1::ResolveModelRequest::kModelFieldNumber,
+                     *v1::ResolveModelRequest::descriptor(), model_);
+  }
+
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
+    SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr served,
+                             parts_.models->Find(model_.name, model_.version));
+    SetModel(*served, response_);
+    SetTimestamp(served->load_time, *response_.mutable_load_time());
+    return Progress::kDone;
+  }
+
+ private:
+  ModelRefView model_;
+};
+
 class ListModelsHandler final : public HandlerOf<v1::ListModelsResponse> {
  public:
   using HandlerOf::HandlerOf;
@@ -246,6 +267,10 @@ class GetLimitsHandler final : public HandlerOf<v1::GetLimitsResponse> {
 
 std::unique_ptr<RequestHandler> MakeGetModelHandler(const ServerParts& parts) {
   return std::make_unique<GetModelHandler>(parts);
+}
+std::unique_ptr<RequestHandler> MakeResolveModelHandler(
+    const ServerParts& parts) {
+  return std::make_unique<ResolveModelHandler>(parts);
 }
 std::unique_ptr<RequestHandler> MakeListModelsHandler(
     const ServerParts& parts) {

@@ -32,12 +32,12 @@ ROLE_OF_METHOD = {
     "EmbeddingService": {"EmbedTexts": "read", "EmbedTextsStream": "read"},
     "CatalogService": {"PutDocuments": "write", "PutDocumentsStream": "write", "DeleteDocuments": "write",
                        "GetDocuments": "read", "SearchDocuments": "read"},
-    "ModelService": {"GetModel": "read", "ListModels": "read", "GetLimits": "read", "ReloadModel": "admin"},
+    "ModelService": {"GetModel": "read", "ListModels": "read", "GetLimits": "read", "ResolveModel": "read", "ReloadModel": "admin"},
 }
 ROLE_OF_PATH = {
     "/v1/put": "write", "/v1/put_stream": "write", "/v1/delete": "write", "/v1/reload": "admin",
     **dict.fromkeys(("/v1/get", "/v1/search", "/v1/rank", "/v1/explain", "/v1/embed", "/v1/model", "/v1/models", "/v1/limits",
-                     "/v1/embeddings", "/v1/rerank", "/v2/rerank", "/embed", "/rerank", "/info"), "read"),
+                     "/v1/resolve_model", "/v1/embeddings", "/v1/rerank", "/v2/rerank", "/embed", "/rerank", "/info"), "read"),
     **dict.fromkeys(("/", "/api", "/health", "/healthz", "/metrics", "/openapi.json", "/readyz", "/statusz"), OPEN),
 }
 OPEN_PREFIX = "/pages/"  # style and scripts of the pages

@@ -152,6 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{"CatalogService/DeleteDocuments", false, "\x12\x01\xff"},
         BadCall{"CatalogService/SearchDocuments", false, "\x0a\x01\xff"},
         BadCall{"ModelService/GetModel", false, "\x0a\x03\x0a\x01\xff"},
+        BadCall{"ModelService/ResolveModel", false, "\x0a\x03\x0a\x01\xff"},
         BadCall{"ModelService/ListModels", false, "\x0a\x01\xff"},
         BadCall{"ModelService/ReloadModel", false, "\x0a\x03\x0a\x01\xff"},
         BadCall{"ModelService/GetLimits", false, ""}),

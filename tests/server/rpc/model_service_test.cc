@@ -36,6 +36,26 @@ TEST_F(ModelServiceTest, GetModelOfAnotherNameIsNotFound) {
               FailsWith(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND"));
 }
 
+TEST_F(ModelServiceTest, ResolveModelNamesTheVersionThatAnswers) {
+  folder_.Put(2, MakeTinyModel({.version = 2}));
+  EXPECT_TRUE(models_.Refresh().ok());
+  v1::ResolveModelRequest request;
+  const auto resolve = [&](v1::ResolveModelResponse& response) {
+    grpc::ClientContext context;
+    return stub_->ResolveModel(&context, request, &response);
+  };
+  v1::ResolveModelResponse response;
+  ASSERT_THAT(resolve(response), Succeeds());
+  EXPECT_EQ(response.model().name(), "tiny");
+  EXPECT_EQ(response.model().version(), 2);
+  EXPECT_GT(response.load_time().seconds(), 1'600'000'000);
+  *request.mutable_model() = response.model();
+  EXPECT_THAT(resolve(response), Succeeds());
+  request.mutable_model()->set_version(1);
+  EXPECT_THAT(resolve(response),
+              FailsWith(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND"));
+}
+
 TEST_F(ModelServiceTest, BadBytesAreInvalidArgument) {
   EXPECT_THAT(CallRaw("ModelService/GetModel", "\xff"),
               FailsWith(kInvalid, "MALFORMED_MESSAGE"));
