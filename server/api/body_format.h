@@ -40,6 +40,24 @@ using MakeFormat = std::unique_ptr<BodyFormat> (*)(const FormatInput& input);
 // Returns the body of an error.
 using WriteError = std::string (*)(const absl::Status& status, int http_code);
 
+// The formats; each is defined, and described, in the source of its name.
+// json_format: of any method.
+std::unique_ptr<BodyFormat> MakeJsonFormat(const FormatInput& input);
+// openai_format: of EmbedTexts, and of ListModels, where POST is the API's own.
+std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const FormatInput& input);
+std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input);
+std::string WriteOpenAiError(const absl::Status& status, int http_code);
+// cohere_format: of Rank.
+std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input);
+std::string WriteCohereError(const absl::Status& status, int http_code);
+// tei_format: of EmbedTexts, Rank and GetModel.
+std::unique_ptr<BodyFormat> MakeTeiEmbed(const FormatInput& input);
+std::unique_ptr<BodyFormat> MakeTeiRerank(const FormatInput& input);
+std::unique_ptr<BodyFormat> MakeTeiInfo(const FormatInput& input);
+std::string WriteTeiEmbedError(const absl::Status& status, int http_code);
+std::string WriteTeiRerankError(const absl::Status& status, int http_code);
+std::string WriteTeiInfoError(const absl::Status& status, int http_code);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_API_BODY_FORMAT_H_

@@ -1,10 +1,14 @@
-#include "server/api/json_format.h"
-
+// Bodies of the API itself: its messages as JSON (json_messages), with vectors
+// that need no decoding.
+//
+//   Responses  "vectors" is an array of numbers a row. With "encoding":
+//              "base64" in the request it is one text, the bytes of
+//              VECTOR_ENCODING_FLOAT32; a name of that enum gives its bytes.
+//   Requests   "vectors" is either.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/field_mask_util.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
@@ -19,6 +23,7 @@
 #include "model/base/strings.h"
 #include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
+#include "server/api/body_format.h"
 #include "server/api/json_messages.h"
 #include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
@@ -248,32 +253,6 @@ class JsonFormat final : public BodyFormat {
 
 std::unique_ptr<BodyFormat> MakeJsonFormat(const FormatInput& input) {
   return std::make_unique<JsonFormat>(input.request_type);
-}
-
-void AppendRows(std::string_view vectors, int dim, std::string& json) {
-  const std::size_t row_bytes = dim * sizeof(float);
-  // A number takes about twelve characters for its four bytes.
-  json.reserve(json.size() + vectors.size() * 3);
-  json += '[';
-  for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
-    if (begin > 0) json += ',';
-    AppendNumbers(vectors.substr(begin, row_bytes), json);
-  }
-  json += ']';
-}
-
-void AppendNumbers(std::string_view bytes, std::string& json) {
-  std::vector<float> numbers(bytes.size() / sizeof(float));
-  DecodeFloat32(bytes, numbers);
-  json += '[';
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i > 0) json += ',';
-    char digits[32];
-    const auto end =
-        std::to_chars(std::begin(digits), std::end(digits), numbers[i]);
-    json.append(std::begin(digits), end.ptr);
-  }
-  json += ']';
 }
 
 }  // namespace semrank

@@ -6,6 +6,8 @@
 #include <google/protobuf/util/type_resolver_util.h>
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"
+#include "server/base/vector_encoding.h"
 #include "server/requests/error_status.h"
 
 namespace semrank {
@@ -191,6 +194,32 @@ std::string StatusToJson(const absl::Status& status) {
                                          static_cast<int>(status.code())));
   }
   return json;
+}
+
+void AppendRows(std::string_view vectors, int dim, std::string& json) {
+  const std::size_t row_bytes = dim * sizeof(float);
+  // A number takes about twelve characters for its four bytes.
+  json.reserve(json.size() + vectors.size() * 3);
+  json += '[';
+  for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
+    if (begin > 0) json += ',';
+    AppendNumbers(vectors.substr(begin, row_bytes), json);
+  }
+  json += ']';
+}
+
+void AppendNumbers(std::string_view bytes, std::string& json) {
+  std::vector<float> numbers(bytes.size() / sizeof(float));
+  DecodeFloat32(bytes, numbers);
+  json += '[';
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) json += ',';
+    char digits[32];
+    const auto end =
+        std::to_chars(std::begin(digits), std::end(digits), numbers[i]);
+    json.append(std::begin(digits), end.ptr);
+  }
+  json += ']';
 }
 
 int ToHttpCode(absl::StatusCode code) {

@@ -53,6 +53,12 @@ inline std::string WriteStatus(const absl::Status& status, int /*http_code*/) {
   return StatusToJson(status);
 }
 
+// Appends an array like "[0.25,-1]": the shortest digits that read back as the
+// same floats. `bytes` is little-endian float32, all finite.
+void AppendNumbers(std::string_view bytes, std::string& json);
+// Appends an array of such arrays, one a row of `dim` numbers.
+void AppendRows(std::string_view vectors, int dim, std::string& json);
+
 // The HTTP code of the same meaning.
 int ToHttpCode(absl::StatusCode code);
 

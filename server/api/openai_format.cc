@@ -1,5 +1,13 @@
-#include "server/api/openai_format.h"
-
+// OpenAI's embeddings API, as its clients and the products that take an "OpenAI
+// compatible" server speak it.
+//
+//   POST /v1/embeddings  model (a served one; empty = the default), input (a
+//                        text or a list), encoding_format (float, base64),
+//                        dimensions (the model's, or absent), and beside
+//                        OpenAI's own input_type (SideOf of third_party_json).
+//   GET /v1/models       the models that are served.
+//   Errors               {"error": {"message", "type", "param", "code"}}; the
+//                        code is the reason of semrank's error.
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -11,7 +19,8 @@
 #include "model/base/strings.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
-#include "server/api/json_format.h"
+#include "server/api/body_format.h"
+#include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
 #include "server/base/errors.h"
 

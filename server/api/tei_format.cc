@@ -1,5 +1,12 @@
-#include "server/api/tei_format.h"
-
+// The API of Hugging Face's Text Embeddings Inference, version 1.
+//
+//   POST /embed   inputs (a text or a list), prompt_name (third_party_json's
+//                 SideOf), truncate. Vectors have length 1 whatever "normalize"
+//                 says.
+//   POST /rerank  query, texts, return_text, truncate. Scores are Rank's
+//                 cosines whatever "raw_scores" says.
+//   GET /info     the default model and the limits.
+//   Errors        {"error", "error_type"}.
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -10,8 +17,8 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/api/json_format.h"
-#include "server/api/rerank_format.h"
+#include "server/api/body_format.h"
+#include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
 #include "server/http/http_options.h"
 

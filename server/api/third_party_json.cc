@@ -167,6 +167,14 @@ double ToShortDouble(float value) {
   return result;
 }
 
+// These formats have no place for the problem of one candidate, so the first
+// one fails the call.
+absl::Status CheckAllRanked(const v1::RankResponse& response) {
+  if (response.problems().empty()) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",
+                   response.problems(0).status().message());
+}
+
 // Other products report tokens, which this server does not have.
 std::int64_t CountWords(const std::vector<std::string>& texts) {
   std::int64_t count = 0;

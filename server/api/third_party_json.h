@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "semrank/v1/common.pb.h"
+#include "semrank/v1/ranking_service.pb.h"
 #include "server/base/limits.h"
 
 namespace semrank {
@@ -66,6 +67,10 @@ void Truncate(std::int64_t max_bytes, std::string& text);
 
 // The double that is written with the shortest digits of `value`: 0.1f as 0.1.
 double ToShortDouble(float value);
+
+// OK when every document was scored, else the first one's error: a client of
+// these APIs would not notice that one is missing.
+absl::Status CheckAllRanked(const v1::RankResponse& response);
 
 // Counts words between blanks, which are reported as tokens.
 std::int64_t CountWords(const std::vector<std::string>& texts);

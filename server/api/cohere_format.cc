@@ -1,10 +1,18 @@
-#include "server/api/rerank_format.h"
-
+// The rerank APIs of Cohere (v1 and v2) and Jina, which LiteLLM, LangChain,
+// LlamaIndex and others speak, and of Text Embeddings Inference (tei_format).
+//
+//   POST /v1/rerank  model (a served one; empty = the default), query,
+//        /v2/rerank  documents (texts, or objects with rank_fields, by default
+//                    "text"), top_n, return_documents. Documents beyond
+//                    --max_text_bytes are cut, as these APIs do.
+//   Scores           those of Rank: cosines, not probabilities.
+//   Errors           {"message", "detail"}: clients of both show one of them.
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "server/api/body_format.h"
 #include "server/api/third_party_json.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
@@ -89,14 +97,6 @@ std::string WriteCohereError(const absl::Status& status, int /*http_code*/) {
   const std::string message =
       WithTheirName(ToStd(status.message()), "titles", "documents");
   return Json{{"message", message}, {"detail", message}}.dump();
-}
-
-// These formats have no place for the problem of one candidate, so the first
-// one fails the call.
-absl::Status CheckAllRanked(const v1::RankResponse& response) {
-  if (response.problems().empty()) return absl::OkStatus();
-  return MakeError(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",
-                   response.problems(0).status().message());
 }
 
 }  // namespace semrank
