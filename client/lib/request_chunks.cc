@@ -1,5 +1,6 @@
 #include "client/lib/request_chunks.h"
 
+#include <algorithm>
 #include <climits>
 #include <numeric>
 #include <string>
@@ -101,6 +102,16 @@ void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
   Reorder(order, *whole.mutable_lexical_scores());
   Reorder(order, *whole.mutable_titles());
   Reorder(order, *whole.mutable_name_matches());
+  std::vector<std::uint32_t> returned(whole.indices().begin(),
+                                      whole.indices().end());
+  std::ranges::sort(returned);
+  auto& embedded = *whole.mutable_embedded_titles();
+  embedded.erase(std::remove_if(embedded.begin(), embedded.end(),
+                                [&](std::uint32_t title) {
+                                  return !std::ranges::binary_search(returned,
+                                                                     title);
+                                }),
+                 embedded.end());
 }
 
 void AddTimings(const v1::Timings& timings, v1::Timings& sum) {

@@ -1,5 +1,6 @@
 #include "server/requests/rank_handler.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -77,6 +78,7 @@ class RankHandler final : public RequestHandler {
   // Chooses the model and checks message_, which has been read.
   absl::StatusOr<RequestSize> Check(std::size_t num_bytes);
   void FillRanking();
+  void AddEmbeddedTitles();
   // The title of a candidate that was scored.
   std::string_view TitleOf(std::uint32_t candidate) const;
 
@@ -143,13 +145,26 @@ void RankHandler::FillRanking() {
   for (const NameMatch match : result_.names) {
     response_.add_name_matches(ToProto(match));
   }
-  const std::vector<std::uint32_t>& embedded = result_.cache.embedded;
-  response_.mutable_embedded_titles()->Add(embedded.begin(), embedded.end());
+  AddEmbeddedTitles();
   SetProblems(result_.problems, response_);
   if (!message_.with_titles) return;
   for (const RankedDocument& document : result_.ranking) {
     response_.add_titles(std::string(TitleOf(document.index)));
   }
+}
+
+// Only of the titles that are returned: a top_k of 1 among 10,000 new titles
+// has one, and cache_misses has their number.
+void RankHandler::AddEmbeddedTitles() {
+  const std::vector<std::uint32_t>& embedded = result_.cache.embedded;
+  if (embedded.empty()) return;
+  auto& titles = *response_.mutable_embedded_titles();
+  for (const RankedDocument& document : result_.ranking) {
+    if (std::ranges::binary_search(embedded, document.index)) {
+      titles.Add(document.index);
+    }
+  }
+  std::ranges::sort(titles);
 }
 
 // Candidates have one numbering: titles, then documents of the catalog, then

@@ -104,11 +104,12 @@ function mergedRanking(topK, parts) {
   // Stable: the parts are in order, and each keeps ties in request order.
   const order = [...all.scores.keys()].sort((a, b) => match(b) - match(a) || all.scores[b] - all.scores[a]);
   if (topK > 0) order.splice(topK);
+  const returned = new Set(order.map((i) => all.indices[i]));
   return {
     ...responses.at(-1),
     ...Object.fromEntries(PARALLEL.map((name) => [name, all[name].length > 0 ? order.map((i) => all[name][i]) : []])),
     problems: numbered('problems', (problem, begin) => ({...problem, index: begin + problem.index})),
-    embeddedTitles: numbered('embeddedTitles', add),
+    embeddedTitles: numbered('embeddedTitles', add).filter((title) => returned.has(title)),
     cacheHits: sumOf(responses, ({cacheHits}) => cacheHits),
     cacheMisses: sumOf(responses, ({cacheMisses}) => cacheMisses),
     storeHits: sumOf(responses, ({storeHits}) => storeHits),

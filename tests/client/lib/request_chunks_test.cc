@@ -139,6 +139,8 @@ TEST(AddRankChunkTest, MergedChunksAreSortedAndCutToTopK) {
   EXPECT_THAT(whole.embedded_titles(), ElementsAre(2, 5));
   EXPECT_EQ(whole.cache_hits(), 4);
   EXPECT_EQ(whole.timings().embed_nanos(), 10);
+  FinishRank(2, whole);
+  EXPECT_THAT(whole.embedded_titles(), ElementsAre(2));
 }
 
 TEST(AddRankChunkTest, CandidatesThatTheQueryNamesStayFirst) {

@@ -58,6 +58,21 @@ TEST_F(RankingServiceTest, SecondIdenticalRankEmbedsNoTitle) {
   EXPECT_EQ(Metric("semrank_cache_requests_total{result=\"hit\"}"), 2);
 }
 
+TEST_F(RankingServiceTest, EmbeddedTitlesAreAmongThoseReturned) {
+  ASSERT_THAT(Rank(Request("q", {"two"})), Succeeds());
+  v1::RankRequest request = Request("q", {"one", "two", "three", "four"});
+  request.set_top_k(2);
+  ASSERT_THAT(Rank(request), Succeeds());
+  EXPECT_EQ(response_.cache_misses(), 3u);
+  std::vector<std::uint32_t> expected;
+  for (const std::uint32_t index : response_.indices()) {
+    if (index != 1) expected.push_back(index);
+  }
+  std::ranges::sort(expected);
+  EXPECT_THAT(response_.embedded_titles(),
+              ::testing::ElementsAreArray(expected));
+}
+
 TEST_F(RankingServiceTest, TimingsCoverTheStagesAndAddUpToNoMoreThanTheTotal) {
   ASSERT_THAT(Rank(Request("q", {"one", "two"})), Succeeds());
   const v1::Timings& t = response_.timings();

@@ -110,6 +110,8 @@ def merged_ranking(top_k: int, parts: Sequence[tuple[int, RankResponse]]) -> Ran
         field = getattr(whole, name)
         if field:
             field[:] = [field[i] for i in order]
+    returned = set(whole.indices)
+    whole.embedded_titles[:] = [title for title in whole.embedded_titles if title in returned]
     return whole
 
 
