@@ -6,8 +6,8 @@ const {checkEmbedChunk, checkRank, checkVectors} = require('./checks.js');
 const chunks = require('./chunks.js');
 const {Connection, Retry} = require('./connection.js');
 const {SemrankError, fromItemStatus, invalidResponse} = require('./errors.js');
-const {byKind, embedRequest, embedStreamRequest, explainRequest, iterableOf, modelOf, rankRequest,
-       searchRequest} = require('./requests.js');
+const {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, modelOf, rankRequest,
+       searchRequest, textOf} = require('./requests.js');
 
 const REQUESTS_PER_DEADLINE = 1_000;
 
@@ -129,7 +129,8 @@ class SemrankClient {
   }
 
   async* embedStream(texts, fields) {
-    yield* this.#embedOverStreams(texts, embedStreamRequest(texts, fields));
+    const {texts: all, common} = embedStreamRequest(texts, fields);
+    yield* this.#embedOverStreams(all, common);
   }
 
   async* #embedOverStreams(texts, common, deadline) {
@@ -153,7 +154,7 @@ class SemrankClient {
 
   async put(documents) {
     const result = {numCreated: 0, numReplaced: 0, problems: []};
-    const stream = this.#overStreams('CatalogService/PutDocumentsStream', iterableOf('documents', documents),
+    const stream = this.#overStreams('CatalogService/PutDocumentsStream', documentsOf(documents),
         () => (some) => ({documents: some}));
     for await (const {response, begin, first, numLeft, done} of stream) {
       const numAnswered = response.numCreated + response.numReplaced + response.problems.length;
@@ -169,7 +170,9 @@ class SemrankClient {
     return result;
   }
 
-  async get(keys, {withPayloads = false} = {}) {
+  async get(keys, options = {}) {
+    checkNames('get', options, ['withPayloads'], 'keys, ');
+    const {withPayloads = false} = options;
     const found = new Map();
     const all = [...iterableOf('keys', keys)];
     await this.#sendKeys(all, async (some) => {
@@ -199,6 +202,7 @@ class SemrankClient {
   }
 
   async listModels(name = '') {
+    textOf('name', name);
     const models = [];
     let pageToken = '';
     do {
@@ -219,6 +223,7 @@ class SemrankClient {
   }
 
   async checkHealth(service = '') {
+    textOf('service', service);
     const response = await this.#connection.call('grpc.health.v1.Health/Check', {service}, this.#connection.deadlineFor(),
         {retries: false});
     return response.status === 'SERVING';

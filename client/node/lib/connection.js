@@ -10,6 +10,7 @@ const {version} = require('../package.json');
 
 // As in client.d.ts.
 const DEFAULTS = {deadlineMs: 30_000, apiKey: '', maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 2_000};
+const OPTIONS = [...Object.keys(DEFAULTS), 'tlsCa', 'tlsCert', 'tlsKey'];
 
 function checkAddress(address) {
   const scheme = /^https?:\/\//.exec(address);
@@ -26,6 +27,8 @@ function checkOptions(address, options) {
   if (typeof address !== 'string') throw new TypeError('server address: want a text, new SemrankClient(address, options)');
   const problem = checkAddress(address);
   if (problem) throw new RangeError(`server address '${address}': ${problem}`);
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) throw new RangeError(`SemrankClient: no option '${unknown}'`);
   if (!(options.deadlineMs > 0)) throw new RangeError(`deadlineMs ${options.deadlineMs}: must be positive`);
   if (!(options.maxAttempts >= 1)) throw new RangeError(`maxAttempts ${options.maxAttempts}: must be at least 1`);
   if (!options.tlsCert !== !options.tlsKey) throw new RangeError('tlsCert and tlsKey: want both or neither');

@@ -45,6 +45,37 @@ function listOf(name, items) {
   throw new TypeError(`${name}: want an array, not ${kindOf(items)}`);
 }
 
+// Protobuf would send '[object Object]' for an object.
+function textOf(name, value) {
+  if (typeof value === 'string') return value;
+  throw new TypeError(`${name}: want a text, not ${kindOf(value)}`);
+}
+
+function textsOf(name, items) {
+  listOf(name, items).forEach((item, i) => textOf(`${name}[${i}]`, item));
+  return items;
+}
+
+// The items of any iterable, each as `check` returns it.
+async function* checked(items, check) {
+  let i = 0;
+  for await (const item of items) yield check(item, i++);
+}
+
+const DOCUMENT_FIELDS = ['id', 'documentId', 'title', 'payload', 'tags'];
+
+function documentsOf(documents) {
+  return checked(iterableOf('documents', documents), (document, i) => {
+    const name = `documents[${i}]`;
+    if (kindOf(document) !== 'an object') {
+      throw new TypeError(`${name}: want {documentId: 'd1', title: 'a title'}, not ${kindOf(document)}`);
+    }
+    checkNames(name, document, DOCUMENT_FIELDS);
+    textOf(`${name}.title`, document.title ?? '');
+    return document;
+  });
+}
+
 const RANK_FIELDS = ['query', 'titles', 'ids', 'documentIds', 'vectors', 'topK', 'minScore', 'model', 'withTitles', 'parts',
                      'withParts', 'filter', 'nameMatch'];
 const SEARCH_FIELDS = ['query', 'topK', 'offset', 'minScore', 'exclude', 'model', 'withTitles', 'withPayloads', 'parts',
@@ -55,7 +86,9 @@ const EMBED_FIELDS = ['side', 'encoding', 'model'];
 
 function rankRequest(request) {
   checkNames('rank', request, RANK_FIELDS);
-  for (const name of ['titles', 'ids', 'documentIds']) listOf(name, request[name] ?? []);
+  textOf('query', request.query);
+  for (const name of ['titles', 'documentIds']) textsOf(name, request[name] ?? []);
+  listOf('ids', request.ids ?? []);
   return {...request, model: modelOf(request.model), vectors: bytesOf(request.vectors),
           parts: enumOf('parts', PARTS, request.parts ?? 'both')};
 }
@@ -63,6 +96,7 @@ function rankRequest(request) {
 function explainRequest(fields) {
   checkNames('explain', fields, EXPLAIN_FIELDS);
   const {query, title, id, documentId, model, maxPoolingUnits = 0, parts = 'both'} = fields;
+  textOf('query', query);
   const candidate = Object.fromEntries(Object.entries({title, id, documentId}).filter(([, value]) => value !== undefined));
   return {query, ...candidate, model: modelOf(model), maxPoolingUnits, parts: enumOf('parts', PARTS, parts)};
 }
@@ -70,6 +104,7 @@ function explainRequest(fields) {
 function searchRequest(fields) {
   checkNames('search', fields, SEARCH_FIELDS);
   const {exclude = [], parts = 'both', withTitles = true, topK = 10, ...others} = fields;
+  textOf('query', others.query);
   const {ids, documentIds} = byKind(iterableOf('exclude', exclude));
   return {...others, topK, withTitles, parts: enumOf('parts', PARTS, parts), model: modelOf(others.model),
           excludeIds: ids, excludeDocumentIds: documentIds};
@@ -80,21 +115,24 @@ const withoutTexts = ({side, encoding = 'float32', model}) =>
 
 function embedRequest(fields) {
   checkNames('embed', fields, ['texts', ...EMBED_FIELDS]);
-  return {...withoutTexts(fields), texts: listOf('texts', fields.texts)};
+  return {...withoutTexts(fields), texts: textsOf('texts', fields.texts)};
 }
 
-// What all messages of the stream have in common.
+// The texts, and what all messages of the stream have in common.
 function embedStreamRequest(texts, fields) {
-  iterableOf('texts', texts);
+  const all = checked(iterableOf('texts', texts), (text, i) => textOf(`texts[${i}]`, text));
   checkNames('embedStream', fields, EMBED_FIELDS, 'texts, ');
-  return withoutTexts(fields);
+  return {texts: all, common: withoutTexts(fields)};
 }
 
 // A key is a number or a name.
 function byKind(keys) {
   const isName = (key) => typeof key === 'string';
   const all = [...keys];
+  const other = all.find((key) => !['string', 'number', 'bigint'].includes(typeof key));
+  if (other !== undefined) throw new TypeError(`keys: want numbers and texts, not ${kindOf(other)}`);
   return {ids: all.filter((key) => !isName(key)).map(String), documentIds: all.filter(isName)};
 }
 
-module.exports = {byKind, embedRequest, embedStreamRequest, explainRequest, iterableOf, modelOf, rankRequest, searchRequest};
+module.exports = {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, modelOf,
+                  rankRequest, searchRequest, textOf};

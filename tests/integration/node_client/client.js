@@ -256,12 +256,24 @@ const withFakes = {
       [() => client.put({documents: []}), 'documents: want an array or another iterable, not an object'],
       [() => client.get('d1'), 'keys: want an array or another iterable, not a string'],
       [() => client.delete({id: 7}), 'keys: want an array or another iterable, not an object'],
+      [() => client.get([{id: 7}]), 'keys: want numbers and texts, not an object'],
+      [() => client.get(['d1'], true), 'get: want get(keys, {withPayloads: ...}), not a boolean there'],
+      [() => client.rank({query: 'q', titles: [{title: 't'}]}), 'titles[0]: want a text, not an object'],
+      [() => client.rank({query: ['q'], titles: TITLES}), 'query: want a text, not an array'],
+      [() => client.embed({texts: ['t', {}], side: 'query'}), 'texts[1]: want a text, not an object'],
+      [() => collect(client.embedStream([7], {side: 'query'})), 'texts[0]: want a text, not a number'],
+      [() => client.put(['d1']), "documents[0]: want {documentId: 'd1', title: 'a title'}, not a string"],
+      [() => client.listModels({name: 'shop'}), 'name: want a text, not an object'],
+      [() => client.checkHealth({service: ''}), 'service: want a text, not an object'],
+      [() => client.reloadModel('shop'), "model: want an object, {name: 'shop'}, not a string"],
       [() => client.getModel('shop'), "model: want an object, {name: 'shop'}, not a string"],
     ];
     for (const [call, message] of wrong) await assert.rejects(call, new TypeError(message));
     client.close();
     assert.throws(() => new SemrankClient({address}), TypeError);
+    assert.throws(() => new SemrankClient('127.0.0.1:1', {tlsCA: ''}), new RangeError("SemrankClient: no option 'tlsCA'"));
     await assert.rejects(client.explain({query: 'q', text: 't'}), new RangeError("explain: no field 'text'"));
+    await assert.rejects(client.put([{id: 7, name: 't'}]), new RangeError("documents[0]: no field 'name'"));
   },
 
   async 'a bad option is named with its value'() {
