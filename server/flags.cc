@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -71,6 +72,13 @@ void AddModelFlags(CommandLine& flags, ModelOptions& options) {
             "Version to serve, even if newer ones exist; for several models "
             "NAME=N,NAME=N. Without it the server serves the highest complete "
             "version, and newer ones as they appear.");
+  FlagSpec alias = BindFlag(
+      "model_alias", &options.model_alias,
+      "Another name for a model, ALIAS=NAME, so that clients of other products "
+      "can keep theirs: --model_alias=rerank-v3.5=shop. May be repeated; "
+      "several may also stand between commas.");
+  alias.is_repeated = true;
+  flags.Add(std::move(alias));
   flags.Add("wait_for_model", &options.wait_for_model,
             "When a model is missing or damaged at the start: wait for one "
             "instead of failing. Until then /readyz is 503.");

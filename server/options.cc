@@ -105,6 +105,44 @@ absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
   return folders;
 }
 
+// Names of other products' models: "BAAI/bge-m3", "embed:v3".
+bool IsAlias(std::string_view name) {
+  constexpr std::string_view kMarks = "_-./:@";
+  return !name.empty() && std::ranges::all_of(name, [&](unsigned char c) {
+    return std::isalnum(c) != 0 || kMarks.find(c) != kMarks.npos;
+  });
+}
+
+// The models are those of --model_dir, whatever versions are loaded later, so a
+// wrong name is found at the start.
+absl::Status AddAlias(const std::string& text,
+                      std::vector<ServedFolder>& folders) {
+  const std::pair<std::string, std::string> pair =
+      absl::StrSplit(text, absl::MaxSplits('=', 1));
+  const auto& [alias, name] = pair;
+  if (!IsAlias(alias) || name.empty()) {
+    return FlagError("model_alias", text,
+                     "must be ALIAS=NAME, with letters, digits and _-./:@ in "
+                     "ALIAS");
+  }
+  const auto folder = std::ranges::find(folders, name, &ServedFolder::name);
+  if (folder == folders.end()) {
+    return FlagError(
+        "model_alias", text,
+        absl::StrFormat("--model_dir has no model named \"%s\"", name));
+  }
+  for (const ServedFolder& other : folders) {
+    if (other.name != alias && std::ranges::count(other.aliases, alias) == 0) {
+      continue;
+    }
+    return FlagError("model_alias", text,
+                     absl::StrFormat("model \"%s\" has the name \"%s\" already",
+                                     other.name, alias));
+  }
+  folder->aliases.push_back(alias);
+  return absl::OkStatus();
+}
+
 absl::Status ParseStore(StoreOptions& options) {
   const std::string& store = options.store;
   // "none" is the default. As a flag it overrides a configuration file.
@@ -182,6 +220,9 @@ absl::Status FinishOptions(const CommandLine& command_line,
   SEMRANK_ASSIGN_OR_RETURN(options.models.folders,
                            ParseServedFolders(options.models.model_dir,
                                               options.models.model_version));
+  for (const std::string& alias : options.models.model_alias) {
+    SEMRANK_RETURN_IF_ERROR(AddAlias(alias, options.models.folders));
+  }
   SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
   SEMRANK_RETURN_IF_ERROR(CheckTls(options.security.tls));

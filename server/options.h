@@ -27,17 +27,19 @@ struct ServedFolder {
   std::string name;  // in requests
   std::string path;
   std::int64_t version = 0;  // pinned; 0 = the highest complete one
+  std::vector<std::string> aliases = {};  // other names in requests
 };
 
 struct ModelOptions {
   std::string model_dir = {};                       // PATH, or NAME=PATH,...
   std::string model_version = {};                   // N, or NAME=N,...
+  std::vector<std::string> model_alias = {};        // ALIAS=NAME
   absl::Duration poll_interval = absl::Seconds(5);  // 0 = only when asked to
   bool wait_for_model = false;
   bool enable_admin_rpcs = false;
   VectorPrecision vector_precision = VectorPrecision::kFloat32;
-  // FinishOptions makes them of model_dir and model_version: at least one, with
-  // different names; the first is the default.
+  // FinishOptions makes them of the flags above: at least one, with different
+  // names and aliases; the first is the default.
   std::vector<ServedFolder> folders = {};
 };
 

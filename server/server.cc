@@ -83,7 +83,7 @@ std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
   for (const ServedFolder& folder : options.folders) {
     choices.push_back(
         {FolderSource(folder.path, folder.name, options.vector_precision),
-         folder.version});
+         folder.version, folder.aliases});
   }
   return choices;
 }

@@ -99,8 +99,7 @@ void CommandLine::Add(FlagSpec spec) {
     flag->option =
         impl_->app->add_flag(absl::StrFormat("%s,!--no%s", name, spec.name));
   } else {
-    // All values are kept; the last one wins, as it is the one that
-    // GatherValues reads.
+    // All values are kept; GatherValues decides which of them count.
     flag->option = impl_->app->add_option(name)->take_all();
   }
   flag->group = impl_->group;

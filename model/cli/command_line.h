@@ -9,9 +9,10 @@
 //   return command_line.ExitCode(Run(options));
 //
 //   Values   `--name=value` or `--name value`; a boolean flag is also `--name`
-//            and `--noname`. The last of several values wins. Numbers are
-//            decimal, durations have a unit (10s, 1m30s), the elements of a
-//            list stand between commas; an empty list is `--name=`.
+//            and `--noname`. The last of several values wins, unless the flag
+//            is_repeated. Numbers are decimal, durations have a unit (10s,
+//            1m30s), the elements of a list stand between commas; an empty list
+//            is `--name=`.
 //   Sources  command line > environment (SEMRANK_<NAME>) > files of --config
 //            (flag_sources.h; a later file wins) > SetDefault > what the field
 //            holds when the flag is added.

@@ -230,7 +230,10 @@ absl::Status GatherValues(ProgramCommand& program,
     flag->source = FlagSource::kDefault;
     // Files are read after this loop, as a later file wins over an earlier one.
     if (flag->option->count() > 0) {
-      flag->Give(FlagSource::kCommandLine, flag->option->results().back(),
+      const std::vector<std::string> values = flag->option->results();
+      flag->Give(FlagSource::kCommandLine,
+                 flag->spec.is_repeated ? absl::StrJoin(values, ",")
+                                        : values.back(),
                  "--" + flag->spec.name);
       continue;
     }

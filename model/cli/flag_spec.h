@@ -25,6 +25,8 @@ struct FlagSpec {
   std::string limits = "";     // for --help: "1 to 100"
   bool is_boolean = false;
   bool is_list = false;  // --config may give several values
+  // A list to which each value on the command line adds.
+  bool is_repeated = false;
   // Sets the field. The message of an error is the reason alone: "must be ...".
   std::function<absl::Status(const std::string&)> set;
   // The field's value as `set` would read it.

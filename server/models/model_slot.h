@@ -48,7 +48,9 @@ struct ModelStatus {
   absl::Status failure = {};                    // of the last attempt to load
   bool current = false;
   bool pinned = false;
+  // ModelStore sets them for the current version.
   bool is_default = false;
+  std::vector<std::string> aliases = {};
 };
 
 // The test that a model must pass before it may answer. It embeds a few texts

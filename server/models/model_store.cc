@@ -43,6 +43,9 @@ ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
                   return NumberOf(model.version().identity);
                 },
             .loaded = [this](const ModelLoad& load) { FinishLoad(load); }}));
+    for (std::string& alias : choice.aliases) {
+      aliases_.emplace(std::move(alias), slots_.back().get());
+    }
   }
 }
 
@@ -147,13 +150,23 @@ std::vector<ModelStatus> ModelStore::ListTried() const {
 std::vector<ModelStatus> ModelStore::WithDefault(
     const ModelSlot& slot, std::vector<ModelStatus> list) const {
   for (ModelStatus& status : list) {
-    status.is_default = status.current && &slot == slots_.front().get();
+    if (!status.current) continue;
+    status.is_default = &slot == slots_.front().get();
+    for (const auto& [alias, meant] : aliases_) {
+      if (meant == &slot) status.aliases.push_back(alias);
+    }
   }
   return list;
 }
 
+std::string_view ModelStore::NameOf(std::string_view name) const {
+  const auto alias = aliases_.find(name);
+  return alias == aliases_.end() ? name : alias->second->name();
+}
+
 absl::StatusOr<ModelSlot*> ModelStore::FindSlot(std::string_view name) const {
   if (name.empty()) return slots_.front().get();
+  name = NameOf(name);
   for (const auto& slot : slots_) {
     if (slot->name() == name) return slot.get();
   }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,7 +30,8 @@ namespace semrank {
 // One model that the store is to serve.
 struct ModelChoice {
   ModelSource source = {};
-  std::int64_t pinned_version = 0;  // 0 = the highest, also new ones
+  std::int64_t pinned_version = 0;        // 0 = the highest, also new ones
+  std::vector<std::string> aliases = {};  // other names in requests
 };
 
 class ModelStore {
@@ -49,7 +51,8 @@ class ModelStore {
     std::function<void(std::span<const std::uint32_t>)> published = {};
   };
 
-  // At least one choice, with different names; the first is the default.
+  // At least one choice, with different names and aliases; the first is the
+  // default.
   // `metrics` and what the hooks use must outlive the store.
   ModelStore(std::vector<ModelChoice> choices, Metrics* metrics, Hooks hooks);
   ModelStore(std::vector<ModelChoice> choices, Metrics* metrics)
@@ -71,9 +74,13 @@ class ModelStore {
   // The current model of each name that has one.
   std::vector<ServedModelPtr> CurrentModels() const;
 
-  // The model for a request. `name` empty = the default, `version` 0 = the
-  // current one. InvalidArgument for a negative version, NotFound for another
-  // name or version, Unavailable while nothing is published.
+  // The name of the model that has this alias; any other text as it is.
+  std::string_view NameOf(std::string_view name) const;
+
+  // The model for a request. `name` may be an alias; empty = the default,
+  // `version` 0 = the current one. InvalidArgument for a negative version,
+  // NotFound for another name or version, Unavailable while nothing is
+  // published.
   absl::StatusOr<ServedModelPtr> Find(std::string_view name,
                                       std::int64_t version) const;
 
@@ -98,7 +105,9 @@ class ModelStore {
 
   Metrics* const metrics_;
   const Hooks hooks_;
-  std::vector<std::unique_ptr<ModelSlot>> slots_;  // const once constructed
+  // Const once constructed.
+  std::vector<std::unique_ptr<ModelSlot>> slots_;
+  std::map<std::string, ModelSlot*, std::less<>> aliases_;
   Mutex numbers_mutex_;
   std::vector<std::string> identities_ ABSL_GUARDED_BY(numbers_mutex_);
 };

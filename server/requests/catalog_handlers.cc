@@ -114,8 +114,8 @@ absl::StatusOr<RequestSize> GetHandler::Read(std::string_view bytes) {
 
 absl::Status GetHandler::CheckVectors(const ModelRefView& model,
                                       std::int32_t encoding) const {
-  SEMRANK_RETURN_IF_ERROR(
-      CheckCatalogModel(model.name, model.version, snapshot_.model()));
+  SEMRANK_RETURN_IF_ERROR(CheckCatalogModel(parts_.models->NameOf(model.name),
+                                            model.version, snapshot_.model()));
   SEMRANK_RETURN_IF_ERROR(
       CheckEnum("encoding", encoding, v1::VectorEncoding_IsValid));
   if (snapshot_.model()->model->embedding_dim() > 0) return absl::OkStatus();
@@ -264,7 +264,7 @@ absl::Status SearchHandler::ReadMessage(std::string_view bytes) {
         WireField(Request::kNameMatchFieldNumber, input_.name_match));
   }
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
-  input_.model_name = model.name;
+  input_.model_name = parts_.models->NameOf(model.name);
   input_.model_version = model.version;
   return CheckModelName(model);
 }

@@ -185,7 +185,8 @@ absl::Status StreamedEmbedHandler::CheckSameStream() const {
       message_.encoding != state_.encoding) {
     return ChangesTheStream("encoding");
   }
-  if ((!model.name.empty() && model.name != served.name) ||
+  if ((!model.name.empty() &&
+       parts_.models->NameOf(model.name) != served.name) ||
       (model.version != 0 && model.version != served.version)) {
     return ChangesTheStream("model");
   }

@@ -59,6 +59,7 @@ void DescribeModel(const ModelStatus& status, v1::Model& model) {
   model.set_current(status.current);
   model.set_pinned(status.pinned);
   model.set_is_default(status.is_default);
+  model.mutable_aliases()->Add(status.aliases.begin(), status.aliases.end());
   if (status.load_time != absl::InfinitePast()) {
     SetTimestamp(status.load_time, *model.mutable_load_time());
   }

@@ -98,6 +98,35 @@ TEST(OptionsTest, TheDescriptionHidesThePasswordOfTheStore) {
       AllOf(HasSubstr("store=redis://***@host"), Not(HasSubstr("secret"))));
 }
 
+TEST(OptionsTest, ModelsHaveAliases) {
+  const ParsedOptions parsed({"--model_alias=rerank-v3.5=shop",
+                              "--model_alias=BAAI/bge-m3=news,b=shop"},
+                             "shop=models/shop,news=models/news");
+  ASSERT_THAT(parsed.status, IsOk());
+  const auto& folders = parsed.options.models.folders;
+  EXPECT_THAT(folders[0].aliases, ElementsAre("rerank-v3.5", "b"));
+  EXPECT_THAT(folders[1].aliases, ElementsAre("BAAI/bge-m3"));
+  EXPECT_THAT(
+      DescribeConfig(parsed.command_line),
+      HasSubstr("model_alias=rerank-v3.5=shop,BAAI/bge-m3=news,b=shop"));
+}
+
+TEST(OptionsTest, AnAliasOfNoModelOrOfTwoIsRefused) {
+  for (const auto& [alias, reason] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"a=news", "--model_dir has no model named \"news\""},
+           {"a", "must be ALIAS=NAME"},
+           {"a b=shop", "must be ALIAS=NAME"},
+           {"a=", "must be ALIAS=NAME"},
+           {"shop=shop", "model \"shop\" has the name \"shop\" already"},
+           {"a=shop,a=shop", "model \"shop\" has the name \"a\" already"}}) {
+    EXPECT_THAT(ParsedOptions({"--model_alias=" + alias}).status,
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("--model_alias"), HasSubstr(reason))))
+        << alias;
+  }
+}
+
 TEST(OptionsTest, HttpCallsNeedWhatGrpcNeedsUnlessAskedOtherwise) {
   const TlsFiles mutual = {.cert = "c", .key = "k", .client_ca = "a"};
   EXPECT_FALSE(HttpCallsNeedCertificate({}));

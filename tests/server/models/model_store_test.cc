@@ -74,6 +74,27 @@ TEST_F(ModelStoreTest, IsUnavailableUntilAModelIsLoaded) {
   EXPECT_EQ(ErrorReason(status), "NO_MODEL");
 }
 
+TEST(ModelAliasTest, AnAliasNamesTheModelInEveryCall) {
+  MemoryFolder shop;
+  MemoryFolder news;
+  shop.Put(1, MakeTinyModel({.name = "shop"}));
+  news.Put(1, MakeTinyModel({.name = "news"}));
+  Metrics metrics;
+  ModelStore store(
+      {{shop.Source("shop"), 0, {"rerank-v3.5", "ada"}}, {news.Source("news")}},
+      &metrics);
+  ASSERT_THAT(store.Refresh(), IsOk());
+  EXPECT_EQ(store.Find("ada", 0).value(), store.Find("shop", 1).value());
+  EXPECT_EQ(store.Describe("rerank-v3.5", 0)->name, "shop");
+  EXPECT_EQ(store.Reload("ada", 0)->model.name, "shop");
+  EXPECT_EQ(store.List("ada")->front().name, "shop");
+  EXPECT_THAT(store.Describe("shop", 0)->aliases,
+              ::testing::ElementsAre("ada", "rerank-v3.5"));
+  EXPECT_THAT(store.Describe("news", 0)->aliases, ::testing::IsEmpty());
+  EXPECT_EQ(store.NameOf("ada"), "shop");
+  EXPECT_EQ(store.NameOf("none"), "none");
+}
+
 TEST_F(ModelStoreTest, RefreshNamesAModelThatIsMissingAndServesTheOthers) {
   EXPECT_THAT(store_.Refresh(),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("news")));
