@@ -53,12 +53,16 @@ def texts(of: dict = {"type": "string"}) -> dict:
 STRING, NUMBER, INTEGER, BOOLEAN = ({"type": kind} for kind in ("string", "number", "integer", "boolean"))
 ONE_OR_MANY = {"oneOf": [STRING, texts()]}
 
+SERVED = STRING | {"description": "A served model; empty = the default one."}
+TEI_CUT = {"truncate": BOOLEAN | {"default": False, "description": "Cut long texts. Without it they are an error."},
+           "truncation_direction": {"type": "string", "enum": ["Right", "Left"], "default": "Right"}}
+
 # The forms of other products.
 FOREIGN = {
     "OpenAiEmbeddingsRequest": obj(
-        ["input"], model=STRING | {"description": "A served model; empty = the default one."}, input=ONE_OR_MANY,
+        ["input"], model=SERVED, input=ONE_OR_MANY | {"description": "Token ids are refused."},
         encoding_format={"type": "string", "enum": ["float", "base64"], "default": "float"},
-        dimensions=INTEGER | {"description": "Absent, or what the model has."}, user=STRING,
+        dimensions=INTEGER | {"description": "Absent, or what the model has."}, user=STRING | {"description": "Has no effect."},
         input_type=STRING | {"description": "query or document (default); also passage, search_query, search_document."}),
     "OpenAiEmbeddings": obj(
         ["object", "data", "model", "usage"], True, object={"const": "list"},
@@ -68,26 +72,47 @@ FOREIGN = {
     "OpenAiError": obj(["error"], True, error=obj(["message", "type", "param", "code"], True, message=STRING, type=STRING,
                                                   param={"type": ["string", "null"]}, code=STRING)),
     "OpenAiModels": obj(["object", "data"], True, object={"const": "list"},
-                        data=texts(obj(["id", "object", "created", "owned_by"], True, id=STRING, object={"const": "model"},
-                                       created=INTEGER, owned_by=STRING))),
+                        data=texts(ref("OpenAiModel"))),
+    "OpenAiModel": obj(["id", "object", "created", "owned_by"], True, id=STRING, object={"const": "model"}, created=INTEGER,
+                       owned_by=STRING),
     "RerankRequest": obj(
-        ["query", "documents"], model=STRING | {"description": "A served model; empty = the default one."}, query=STRING,
+        ["query", "documents"], model=SERVED, query=STRING,
         documents={"type": "array", "items": {"oneOf": [STRING, {"type": "object"}]}},
         top_n=INTEGER | {"description": "0 or absent = all."}, return_documents=BOOLEAN | {"default": False},
-        rank_fields=texts() | {"description": 'Of documents that are objects; default ["text"].'}),
+        rank_fields=texts() | {"description": 'Of documents that are objects; default ["text"].'},
+        max_tokens_per_doc=INTEGER | {"description": "Words that are kept of a document; 0 or absent = all."},
+        max_chunks_per_doc=INTEGER | {"description": "Has no effect: a document is one chunk."},
+        priority=INTEGER | {"description": "Has no effect."}),
+    "CohereEmbedRequest": obj(
+        ["texts", "input_type"], model=SERVED, texts=texts(),
+        input_type={"type": "string", "enum": ["search_query", "search_document"]},
+        embedding_types={"type": "array", "items": {"type": "string", "enum": ["float", "int8", "base64"]}, "default": ["float"],
+                         "description": "uint8, binary and ubinary are refused."},
+        output_dimension=INTEGER | {"description": "Absent, or what the model has."},
+        truncate={"type": "string", "enum": ["NONE", "START", "END"], "default": "END",
+                  "description": "Which end of a text over max_tokens or --max_text_bytes is cut off; NONE = it is an error."},
+        max_tokens=INTEGER | {"description": "Words that are kept of a text; 0 or absent = all."},
+        priority=INTEGER | {"description": "Has no effect."}) | {"description": "`images` and `inputs` are refused."},
+    "CohereEmbeddings": obj(
+        ["id", "embeddings", "texts", "meta"], True, id=STRING, response_type={"const": "embeddings_by_type"},
+        embeddings=obj([], True, float=NUMBERS, base64=texts(BASE64),
+                       int8={"type": "array", "items": {"type": "array", "items": INTEGER},
+                             "description": "Each vector is scaled so that its largest element is 127: compare by cosine."}),
+        texts=texts(), meta={"type": "object"}),
     "Reranked": obj(
         ["id", "model", "results"], True, id=STRING, model=STRING,
         results=texts(obj(["index", "relevance_score"], True, index=INTEGER,
                           relevance_score=NUMBER | {"description": "The score of Rank: a cosine, no probability."},
                           document=obj(["text"], True, text=STRING))),
         usage=obj([], total_tokens=INTEGER), meta={"type": "object"}),
-    "RerankError": obj(["message", "detail"], True, message=STRING, detail=STRING),
+    "CohereError": obj(["message", "detail"], True, message=STRING, detail=STRING),
     "TeiEmbedRequest": obj(["inputs"], inputs=ONE_OR_MANY,
-                           prompt_name=STRING | {"description": "query or document (default)."},
-                           truncate=BOOLEAN | {"default": False}, normalize=BOOLEAN | {"default": True}),
+                           prompt_name=STRING | {"description": "query or document (default)."}, **TEI_CUT,
+                           dimensions=INTEGER | {"description": "Absent, or what the model has."},
+                           normalize={"const": True, "description": "false is refused: there are no vectors of another length."}),
     "TeiEmbeddings": NUMBERS,
-    "TeiRerankRequest": obj(["query", "texts"], query=STRING, texts=texts(), return_text=BOOLEAN | {"default": False},
-                            truncate=BOOLEAN | {"default": False}, raw_scores=BOOLEAN | {"default": False}),
+    "TeiRerankRequest": obj(["query", "texts"], query=STRING, texts=texts(), return_text=BOOLEAN | {"default": False}, **TEI_CUT,
+                            raw_scores=BOOLEAN | {"description": "true or absent: the scores of Rank. false: their sigmoid."}),
     "TeiRanks": texts(obj(["index", "score"], True, index=INTEGER, score=NUMBER, text=STRING)),
     "TeiInfo": obj(["model_id", "model_dtype", "model_type", "max_concurrent_requests", "max_input_length",
                     "max_batch_tokens", "max_client_batch_size", "auto_truncate", "tokenization_workers", "version"],
@@ -123,7 +148,7 @@ CALLS = [
     ("Models", "/v1/model", "getModel", "Describes a model", "GetModelRequest", "GetModelResponse", "Status", {"current": {}}),
     ("Models", "/v1/resolve_model", "resolveModel", "Names the version that answers", "ResolveModelRequest", "ResolveModelResponse",
      "Status", {"default": {}}),
-    ("Models", "/v1/models", "listModels", "Lists models with their states", "ListModelsRequest", "ListModelsResponse", "Status",
+    ("Models", "/v1/list_models", "listModels", "Lists versions of models with their states", "ListModelsRequest", "ListModelsResponse", "Status",
      {"all": {}}),
     ("Models", "/v1/reload", "reloadModel", "Loads, pins or rolls back a version", "ReloadModelRequest", "ReloadModelResponse",
      "Status", {"newest": {"model": {"version": "0"}}}),
@@ -132,10 +157,13 @@ CALLS = [
      "Status", {"by_key": {"ids": ["7"], "document_ids": ["gimp"]}}),
     ("OpenAI", "/v1/embeddings", "openAiEmbeddings", "Embeddings as OpenAI's API", "OpenAiEmbeddingsRequest", "OpenAiEmbeddings",
      "OpenAiError", {"one": {"model": "", "input": "desk lamp"}, "query": {"input": ["lamp"], "input_type": "query"}}),
-    ("Cohere and Jina", "/v1/rerank", "rerankV1", "Rerank as Cohere's version 1 and Jina", "RerankRequest", "Reranked", "RerankError",
+    ("Cohere and Jina", "/v1/rerank", "rerankV1", "Rerank as Cohere's version 1 and Jina", "RerankRequest", "Reranked", "CohereError",
      {"texts": {"query": "shoes", "documents": ["desk lamp", {"text": "trail shoes"}], "return_documents": True}}),
-    ("Cohere and Jina", "/v2/rerank", "rerankV2", "Rerank as Cohere's version 2", "RerankRequest", "Reranked", "RerankError",
+    ("Cohere and Jina", "/v2/rerank", "rerankV2", "Rerank as Cohere's version 2", "RerankRequest", "Reranked", "CohereError",
      {"texts": {"query": "shoes", "documents": ["desk lamp", "trail shoes"], "top_n": 1}}),
+    ("Cohere and Jina", "/v2/embed", "embedV2", "Embeddings as Cohere's version 2", "CohereEmbedRequest", "CohereEmbeddings",
+     "CohereError", {"float": {"texts": ["desk lamp"], "input_type": "search_document"},
+                     "types": {"texts": ["lamp"], "input_type": "search_query", "embedding_types": ["int8", "base64"]}}),
     ("Text Embeddings Inference", "/embed", "teiEmbed", "Embeddings", "TeiEmbedRequest", "TeiEmbeddings", "TeiError",
      {"one": {"inputs": "desk lamp"}, "queries": {"inputs": ["lamp", "shoes"], "prompt_name": "query"}}),
     ("Text Embeddings Inference", "/rerank", "teiRerank", "Ranks texts for a query", "TeiRerankRequest", "TeiRanks", "TeiError",
@@ -146,7 +174,9 @@ PAGES = [
     ("Models", "/v1/model", "readModel", "Describes the default model", "GetModelResponse"),
     ("Models", "/v1/resolve_model", "resolveDefaultModel", "The version of the default model that answers", "ResolveModelResponse"),
     ("Models", "/v1/limits", "readLimits", "The server's limits", "GetLimitsResponse"),
+    ("Models", "/v1/list_models", "listAllModels", "Lists versions of models with their states", "ListModelsResponse"),
     ("OpenAI", "/v1/models", "openAiModels", "The served models as OpenAI's API", "OpenAiModels"),
+    ("OpenAI", "/v1/models/{name}", "openAiModel", "One served model as OpenAI's API", "OpenAiModel"),
     ("Text Embeddings Inference", "/info", "teiInfo", "The default model and the limits", "TeiInfo"),
     ("Operation", "/health", "teiHealth", "200 while the server is ready, else 503", None),
     ("Operation", "/healthz", "healthz", "200 while the process lives", None),
@@ -155,7 +185,7 @@ PAGES = [
 ]
 TAGS = {
     "Ranking": "Scores and vectors of texts.", "Catalog": "Documents known by id.", "Models": "What is served.",
-    "OpenAI": "For clients of OpenAI's embeddings API.", "Cohere and Jina": "For clients of their rerank APIs.",
+    "OpenAI": "For clients of OpenAI's embeddings API.", "Cohere and Jina": "For clients of their rerank and embed APIs.",
     "Text Embeddings Inference": "For clients of Hugging Face's server.", "Operation": "For probes and scrapers; without a key.",
 }
 DESCRIPTION = """The messages of the gRPC API `semrank.v1` as JSON, and the forms of other products' APIs.
@@ -267,7 +297,9 @@ def page(tag, path, operation, summary, response) -> dict:
     if path in ("/health", "/readyz"):
         responses["503"] = {"description": "Not ready, and why.", "content": content(STRING, "text/plain")}
     security = {} if response else {"security": []}
-    return {"tags": [tag], "operationId": operation, "summary": summary, **security, "responses": responses}
+    parameters = {"parameters": [{"name": "name", "in": "path", "required": True, "schema": STRING,
+                                  "description": "As requests name the model."}]} if "{name}" in path else {}
+    return {"tags": [tag], "operationId": operation, "summary": summary, **security, **parameters, "responses": responses}
 
 
 def read_protos():

@@ -250,7 +250,7 @@ HttpCall NoCall(const std::string& path, RequestLog* log) {
     Log(log, path, refusal.status, refusal.time, identity);
     HttpResponse response =
         MakeHead(refusal.status, refusal.http_code, identity);
-    response.body = StatusToJson(refusal.status) + "\n";
+    response.body = WriteBothErrors(refusal.status, refusal.http_code) + "\n";
     return response;
   };
   return call;

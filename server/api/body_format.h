@@ -43,12 +43,17 @@ using WriteError = std::string (*)(const absl::Status& status, int http_code);
 // The formats; each is defined, and described, in the source of its name.
 // json_format: of any method.
 std::unique_ptr<BodyFormat> MakeJsonFormat(const FormatInput& input);
-// openai_format: of EmbedTexts, and of ListModels, where POST is the API's own.
+// openai_format: of EmbedTexts, of ListModels, where POST is the API's own, and
+// of ResolveModel. An error in both forms has the members of google.rpc.Status
+// and OpenAI's "error", for paths that clients of either may call.
 std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const FormatInput& input);
 std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input);
+std::unique_ptr<BodyFormat> MakeOpenAiModel(const FormatInput& input);
 std::string WriteOpenAiError(const absl::Status& status, int http_code);
-// cohere_format: of Rank.
+std::string WriteBothErrors(const absl::Status& status, int http_code);
+// cohere_format: of Rank and EmbedTexts.
 std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input);
+std::unique_ptr<BodyFormat> MakeCohereEmbed(const FormatInput& input);
 std::string WriteCohereError(const absl::Status& status, int http_code);
 // tei_format: of EmbedTexts, Rank and GetModel.
 std::unique_ptr<BodyFormat> MakeTeiEmbed(const FormatInput& input);

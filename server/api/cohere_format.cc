@@ -1,34 +1,53 @@
-// The rerank APIs of Cohere (v1 and v2) and Jina, which LiteLLM, LangChain,
-// LlamaIndex and others speak, and of Text Embeddings Inference (tei_format).
+// The APIs of Cohere (rerank of v1 and v2, embed of v2) and Jina (rerank),
+// which LiteLLM, LangChain, LlamaIndex and others speak.
 //
 //   POST /v1/rerank  model (a served one; empty = the default), query,
 //        /v2/rerank  documents (texts, or objects with rank_fields, by default
-//                    "text"), top_n, return_documents. Documents beyond
-//                    --max_text_bytes are cut, as these APIs do.
+//                    "text"), top_n, return_documents, max_tokens_per_doc (in
+//                    words). Longer documents, and those beyond
+//                    --max_text_bytes, are cut, as these APIs do.
+//   POST /v2/embed   model, texts, input_type (SideOf of third_party_json),
+//                    embedding_types (float, int8, base64), truncate,
+//                    max_tokens (in words), output_dimension (the model's, or
+//                    absent). "images", "inputs" and other types are refused.
+//   int8             each vector is scaled so that its largest element is 127:
+//                    compare by cosine.
 //   Scores           those of Rank: cosines, not probabilities.
+//   No effect        priority; max_chunks_per_doc, since a document is one.
 //   Errors           {"message", "detail"}: clients of both show one of them.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "semrank/v1/embedding_service.pb.h"
+#include "semrank/v1/ranking_service.pb.h"
 #include "server/api/body_format.h"
+#include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
+#include "server/base/text_checks.h"
+#include "server/base/vector_encoding.h"
 
 namespace semrank {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Clients match responses by it, so it is the caller's own if there is one.
+std::string IdOf(const HttpRequest& request) {
+  return MakeRequestIdentity(request.request_id, "").request_id;
+}
+
 class CohereRerank final : public BodyFormat {
  public:
   explicit CohereRerank(const FormatInput& input)
-      : limits_(input.limits),
-        // Clients match responses by it, so it is the caller's own if there is
-        // one.
-        id_(MakeRequestIdentity(input.request.request_id, "").request_id) {}
+      : limits_(input.limits), id_(IdOf(input.request)) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -45,14 +64,17 @@ class CohereRerank final : public BodyFormat {
     SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> fields,
                              body.Texts("rank_fields"));
     if (fields.empty()) fields = {"text"};
+    TextSize size{limits_.max_text_bytes};
+    SEMRANK_ASSIGN_OR_RETURN(size.max_words,
+                             body.Number("max_tokens_per_doc", 0));
     SEMRANK_ASSIGN_OR_RETURN(documents_, body.Texts("documents", fields));
     // The count is that of the whole documents, as a client would count them.
-    num_words_ = CountWords(documents_) + CountWords({rank.query()});
+    num_words_ = CountWords(documents_) + CountWords(rank.query());
     for (const std::string& document : documents_) {
       std::string& title = *rank.add_titles();
       title = document;
       // These APIs cut long documents instead of refusing them.
-      Truncate(limits_.max_text_bytes, title);
+      Truncate(size, Cut::kEnd, title);
     }
     bytes = rank.SerializeAsString();
     return absl::OkStatus();
@@ -87,8 +109,149 @@ class CohereRerank final : public BodyFormat {
   std::int64_t num_words_ = 0;
 };
 
+constexpr std::string_view kFloat = "float";
+constexpr std::string_view kInt8 = "int8";
+constexpr std::string_view kBase64 = "base64";
+
+// Appends an array of arrays, one a row of `dim` numbers.
+void AppendInt8Rows(std::string_view vectors, int dim, std::string& json) {
+  std::vector<float> numbers(vectors.size() / sizeof(float));
+  DecodeFloat32(vectors, numbers);
+  std::string bytes;
+  std::vector<float> scales;
+  EncodeInt8(numbers, dim, bytes, scales);
+  json += '[';
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const bool is_first = i % dim == 0;
+    absl::StrAppend(&json, is_first ? (i == 0 ? "[" : "],[") : ",",
+                    static_cast<int>(static_cast<signed char>(bytes[i])));
+  }
+  json += bytes.empty() ? "]" : "]]";
+}
+
+// Appends an array of texts, one a row of `dim` numbers.
+void AppendBase64Rows(std::string_view vectors, int dim, std::string& json) {
+  const std::size_t row_bytes = dim * sizeof(float);
+  json += '[';
+  for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
+    absl::StrAppend(
+        &json, begin == 0 ? "\"" : ",\"",
+        absl::Base64Escape(ToAbsl(vectors.substr(begin, row_bytes))), "\"");
+  }
+  json += ']';
+}
+
+class CohereEmbed final : public BodyFormat {
+ public:
+  explicit CohereEmbed(const FormatInput& input)
+      : limits_(input.limits), id_(IdOf(input.request)) {}
+
+  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const ThirdPartyJson body,
+        ThirdPartyJson::Parse(request.body, "embed request", limits_));
+    for (const char* const name : {"images", "inputs"}) {
+      SEMRANK_RETURN_IF_ERROR(
+          body.CheckAbsent(name, "is not supported: send texts"));
+    }
+    v1::EmbedTextsRequest embed;
+    SEMRANK_ASSIGN_OR_RETURN(*embed.mutable_model()->mutable_name(),
+                             body.Text("model"));
+    SEMRANK_ASSIGN_OR_RETURN(const std::string type, body.Text("input_type"));
+    if (type.empty()) {
+      return FieldError("INVALID_FIELD", "input_type",
+                        "is not set: say search_query or search_document");
+    }
+    SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideOf("input_type", type));
+    embed.set_side(side);
+    SEMRANK_RETURN_IF_ERROR(ReadTypes(body));
+    SEMRANK_ASSIGN_OR_RETURN(dimension_, body.Number("output_dimension", 0));
+    SEMRANK_ASSIGN_OR_RETURN(texts_, body.Texts("texts"));
+    SEMRANK_RETURN_IF_ERROR(AddTexts(body, embed));
+    bytes = embed.SerializeAsString();
+    return absl::OkStatus();
+  }
+
+  // The text is built directly, as that of OpenAI's embeddings.
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& message) override {
+    const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
+    SEMRANK_RETURN_IF_ERROR(
+        CheckDimension("output_dimension", dimension_, response));
+    const int dim = static_cast<int>(response.embedding_dim());
+    std::string json = absl::StrCat("{\"id\":", Json(id_).dump(),
+                                    ",\"response_type\":"
+                                    "\"embeddings_by_type\",\"embeddings\":{");
+    const auto append = [&](std::string_view type, auto append_rows) {
+      if (std::ranges::count(types_, type) == 0) return;
+      absl::StrAppend(&json, json.back() == '{' ? "\"" : ",\"", ToAbsl(type),
+                      "\":");
+      append_rows(response.vectors(), dim, json);
+    };
+    append(kFloat, &AppendRows);
+    append(kInt8, &AppendInt8Rows);
+    append(kBase64, &AppendBase64Rows);
+    absl::StrAppend(&json, "},\"texts\":", Json(texts_).dump(),
+                    ",\"meta\":{\"api_version\":{\"version\":\"2\"},"
+                    "\"billed_units\":{\"input_tokens\":",
+                    CountWords(texts_), "}}}");
+    return json;
+  }
+
+ private:
+  absl::Status ReadTypes(const ThirdPartyJson& body) {
+    SEMRANK_ASSIGN_OR_RETURN(types_, body.Texts("embedding_types"));
+    if (types_.empty()) types_.emplace_back(kFloat);
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      if (types_[i] == kFloat || types_[i] == kInt8 || types_[i] == kBase64) {
+        continue;
+      }
+      return FieldError("INVALID_FIELD", ItemName("embedding_types", i),
+                        "must be float, int8 or base64");
+    }
+    return absl::OkStatus();
+  }
+
+  // Adds texts_, cut as the body says; the response repeats them whole.
+  absl::Status AddTexts(const ThirdPartyJson& body,
+                        v1::EmbedTextsRequest& embed) {
+    TextSize size{limits_.max_text_bytes};
+    SEMRANK_ASSIGN_OR_RETURN(size.max_words, body.Number("max_tokens", 0));
+    SEMRANK_ASSIGN_OR_RETURN(const std::string end,
+                             body.Text("truncate", "END"));
+    if (end != "END" && end != "START" && end != "NONE") {
+      return FieldError("INVALID_FIELD", "truncate",
+                        "must be NONE, START or END");
+    }
+    const Cut cut = end == "NONE"    ? Cut::kNone
+                    : end == "START" ? Cut::kStart
+                                     : Cut::kEnd;
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      if (cut == Cut::kNone && size.max_words > 0 &&
+          CountWords(texts_[i]) > size.max_words) {
+        return FieldError(
+            "TEXT_TOO_LONG", ItemName("texts", i),
+            absl::StrFormat("more words than max_tokens, %d", size.max_words));
+      }
+      std::string& text = *embed.add_texts();
+      text = texts_[i];
+      Truncate(size, cut, text);
+    }
+    return absl::OkStatus();
+  }
+
+  const Limits& limits_;
+  const std::string id_;
+  std::vector<std::string> types_;
+  std::vector<std::string> texts_;
+  std::int64_t dimension_ = 0;  // 0 = whatever the model has
+};
+
 }  // namespace
 
+std::unique_ptr<BodyFormat> MakeCohereEmbed(const FormatInput& input) {
+  return std::make_unique<CohereEmbed>(input);
+}
 std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input) {
   return std::make_unique<CohereRerank>(input);
 }

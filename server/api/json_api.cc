@@ -198,10 +198,13 @@ FormFunctions FunctionsOf(HttpFormat form) {
     case HttpFormat::kOpenAiEmbeddings:
       return {&MakeOpenAiEmbeddings, &WriteOpenAiError};
     case HttpFormat::kOpenAiModels:
-      // POST is the API's own call, and errors are the same for both.
-      return {&MakeModelList, &WriteStatus};
+      return {&MakeModelList, &WriteBothErrors};
+    case HttpFormat::kOpenAiModel:
+      return {&MakeOpenAiModel, &WriteBothErrors};
     case HttpFormat::kCohereRerank:
       return {&MakeCohereRerank, &WriteCohereError};
+    case HttpFormat::kCohereEmbed:
+      return {&MakeCohereEmbed, &WriteCohereError};
     case HttpFormat::kTeiEmbed:
       return {&MakeTeiEmbed, &WriteTeiEmbedError};
     case HttpFormat::kTeiRerank:

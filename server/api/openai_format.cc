@@ -5,13 +5,16 @@
 //                        text or a list), encoding_format (float, base64),
 //                        dimensions (the model's, or absent), and beside
 //                        OpenAI's own input_type (SideOf of third_party_json).
+//                        "user" has no effect, and token ids are refused.
 //   GET /v1/models       the models that are served.
+//   GET /v1/models/NAME  one of them.
 //   Errors               {"error": {"message", "type", "param", "code"}}; the
 //                        code is the reason of semrank's error.
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -23,6 +26,7 @@
 #include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
 #include "server/base/errors.h"
+#include "server/base/text_checks.h"
 
 namespace semrank {
 namespace {
@@ -68,14 +72,8 @@ class Embeddings final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
-    // This check is here since only the response names the model that answered.
-    if (dimensions_ != 0 && dimensions_ != response.embedding_dim()) {
-      return FieldError(
-          "INVALID_FIELD", "dimensions",
-          absl::StrFormat("%d is not %d, which the vectors of model %s have",
-                          dimensions_, response.embedding_dim(),
-                          response.model().name()));
-    }
+    SEMRANK_RETURN_IF_ERROR(
+        CheckDimension("dimensions", dimensions_, response));
     // The text is built directly: a tree of a million numbers would take many
     // times their size.
     std::string json = "{\"object\":\"list\",\"data\":[";
@@ -106,6 +104,14 @@ class Embeddings final : public BodyFormat {
   std::int64_t num_words_ = 0;
 };
 
+Json ModelObject(const std::string& id,
+                 const google::protobuf::Timestamp& load_time) {
+  return {{"id", id},
+          {"object", "model"},
+          {"created", load_time.seconds()},
+          {"owned_by", "semrank"}};
+}
+
 class ModelList final : public BodyFormat {
  public:
   absl::Status Read(const HttpRequest& /*request*/,
@@ -123,13 +129,54 @@ class ModelList final : public BodyFormat {
       // Clients take ids from this list and send them as models.
       // An id there is a name without a version, so each name appears once.
       if (!model.current()) continue;
-      models.push_back({{"id", model.name()},
-                        {"object", "model"},
-                        {"created", model.load_time().seconds()},
-                        {"owned_by", "semrank"}});
+      models.push_back(ModelObject(model.name(), model.load_time()));
+      for (const std::string& alias : model.aliases()) {
+        models.push_back(ModelObject(alias, model.load_time()));
+      }
     }
     return Json{{"object", "list"}, {"data", models}}.dump();
   }
+};
+
+// Replaces each %XX by its byte, as RFC 3986 says; clients encode the "/" of a
+// name so.
+std::string PercentDecode(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view digits = text.substr(i + 1).substr(0, 2);
+    const bool encoded = text[i] == '%' && digits.size() == 2 &&
+                         absl::ascii_isxdigit(digits[0]) &&
+                         absl::ascii_isxdigit(digits[1]);
+    decoded += encoded ? absl::HexStringToBytes(ToAbsl(digits))
+                       : std::string(1, text[i]);
+    if (encoded) i += 2;
+  }
+  return decoded;
+}
+
+class OneModel final : public BodyFormat {
+ public:
+  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
+    constexpr std::string_view kBefore = "/v1/models/";
+    name_ =
+        PercentDecode(std::string_view(request.path).substr(kBefore.size()));
+    SEMRANK_RETURN_IF_ERROR(CheckUtf8("model", name_));
+    v1::ResolveModelRequest resolve;
+    resolve.mutable_model()->set_name(name_);
+    bytes = resolve.SerializeAsString();
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& message) override {
+    const auto& response =
+        dynamic_cast<const v1::ResolveModelResponse&>(message);
+    return ModelObject(name_.empty() ? response.model().name() : name_,
+                       response.load_time())
+        .dump();
+  }
+
+ private:
+  std::string name_;  // the caller's, which may be an alias
 };
 
 const char* OpenAiErrorType(int http_code) {
@@ -156,6 +203,10 @@ std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input) {
   return MakeJsonFormat(input);
 }
 
+std::unique_ptr<BodyFormat> MakeOpenAiModel(const FormatInput& /*input*/) {
+  return std::make_unique<OneModel>();
+}
+
 std::string WriteOpenAiError(const absl::Status& status, int http_code) {
   const auto rename = [](std::string_view text) {
     return WithTheirName(WithTheirName(text, "texts", "input"), "model.name",
@@ -171,6 +222,12 @@ std::string WriteOpenAiError(const absl::Status& status, int http_code) {
         {"param", field == values.end() ? Json() : Json(rename(field->second))},
         {"code", ErrorReason(status)}}}}
       .dump();
+}
+
+std::string WriteBothErrors(const absl::Status& status, int http_code) {
+  std::string json = StatusToJson(status);
+  json.back() = ',';
+  return json + WriteOpenAiError(status, http_code).substr(1);
 }
 
 }  // namespace semrank

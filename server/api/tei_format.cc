@@ -1,16 +1,20 @@
 // The API of Hugging Face's Text Embeddings Inference, version 1.
 //
 //   POST /embed   inputs (a text or a list), prompt_name (third_party_json's
-//                 SideOf), truncate. Vectors have length 1 whatever "normalize"
-//                 says.
-//   POST /rerank  query, texts, return_text, truncate. Scores are Rank's
-//                 cosines whatever "raw_scores" says.
+//                 SideOf), truncate, truncation_direction (Right, Left),
+//                 dimensions (the model's, or absent). "normalize": false is
+//                 refused, since there are no vectors of another length.
+//   POST /rerank  query, texts, return_text, truncate, truncation_direction,
+//                 raw_scores. Scores are Rank's; with "raw_scores": false they
+//                 go through a sigmoid, as there.
 //   GET /info     the default model and the limits.
 //   Errors        {"error", "error_type"}.
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
@@ -20,12 +24,28 @@
 #include "server/api/body_format.h"
 #include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
+#include "server/base/errors.h"
 #include "server/http/http_options.h"
 
 namespace semrank {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// What "truncate" and "truncation_direction" say. Without "truncate" a long
+// text fails the call, as there.
+absl::StatusOr<Cut> ReadCut(const ThirdPartyJson& body) {
+  SEMRANK_ASSIGN_OR_RETURN(const bool truncate, body.Bool("truncate", false));
+  SEMRANK_ASSIGN_OR_RETURN(const std::string direction,
+                           body.Text("truncation_direction", "Right"));
+  const bool left = absl::EqualsIgnoreCase(direction, "Left");
+  if (!left && !absl::EqualsIgnoreCase(direction, "Right")) {
+    return FieldError("INVALID_FIELD", "truncation_direction",
+                      "must be Left or Right");
+  }
+  if (!truncate) return Cut::kNone;
+  return left ? Cut::kStart : Cut::kEnd;
+}
 
 class TeiEmbed final : public BodyFormat {
  public:
@@ -41,12 +61,19 @@ class TeiEmbed final : public BodyFormat {
     SEMRANK_ASSIGN_OR_RETURN(const v1::Side side,
                              SideOf("prompt_name", prompt));
     embed.set_side(side);
-    SEMRANK_ASSIGN_OR_RETURN(const bool truncate, body.Bool("truncate", false));
+    SEMRANK_ASSIGN_OR_RETURN(const Cut cut, ReadCut(body));
+    SEMRANK_ASSIGN_OR_RETURN(const bool normalize,
+                             body.Bool("normalize", true));
+    if (!normalize) {
+      return FieldError("INVALID_FIELD", "normalize",
+                        "must be true or absent: a model gives its vectors in "
+                        "one length alone");
+    }
+    SEMRANK_ASSIGN_OR_RETURN(dimensions_, body.Number("dimensions", 0));
     SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> texts,
                              body.Texts("inputs"));
     for (std::string& text : texts) {
-      // Without "truncate" a long text fails the call, as there.
-      if (truncate) Truncate(limits_.max_text_bytes, text);
+      Truncate({limits_.max_text_bytes}, cut, text);
       embed.add_texts(std::move(text));
     }
     bytes = embed.SerializeAsString();
@@ -56,6 +83,8 @@ class TeiEmbed final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
+    SEMRANK_RETURN_IF_ERROR(
+        CheckDimension("dimensions", dimensions_, response));
     std::string json;
     AppendRows(response.vectors(), response.embedding_dim(), json);
     return json;
@@ -63,6 +92,7 @@ class TeiEmbed final : public BodyFormat {
 
  private:
   const Limits& limits_;
+  std::int64_t dimensions_ = 0;  // 0 = whatever the model has
 };
 
 class TeiRerank final : public BodyFormat {
@@ -75,13 +105,14 @@ class TeiRerank final : public BodyFormat {
         ThirdPartyJson::Parse(request.body, "rerank request", limits_));
     v1::RankRequest rank;
     SEMRANK_ASSIGN_OR_RETURN(*rank.mutable_query(), body.Text("query"));
-    SEMRANK_ASSIGN_OR_RETURN(const bool truncate, body.Bool("truncate", false));
+    SEMRANK_ASSIGN_OR_RETURN(const Cut cut, ReadCut(body));
+    SEMRANK_ASSIGN_OR_RETURN(raw_scores_, body.Bool("raw_scores", true));
     SEMRANK_ASSIGN_OR_RETURN(return_text_, body.Bool("return_text", false));
     SEMRANK_ASSIGN_OR_RETURN(texts_, body.Texts("texts"));
     for (const std::string& text : texts_) {
       std::string& title = *rank.add_titles();
       title = text;
-      if (truncate) Truncate(limits_.max_text_bytes, title);
+      Truncate({limits_.max_text_bytes}, cut, title);
     }
     bytes = rank.SerializeAsString();
     return absl::OkStatus();
@@ -96,7 +127,9 @@ class TeiRerank final : public BodyFormat {
     for (int i = 0; i < response.indices_size(); ++i) {
       Json rank = {{"index", response.indices(i)}};
       if (return_text_) rank["text"] = texts_[response.indices(i)];
-      rank["score"] = ToShortDouble(response.scores(i));
+      const float score = response.scores(i);
+      rank["score"] =
+          ToShortDouble(raw_scores_ ? score : 1 / (1 + std::exp(-score)));
       ranks.push_back(std::move(rank));
     }
     return ranks.dump();
@@ -104,6 +137,7 @@ class TeiRerank final : public BodyFormat {
 
  private:
   const Limits& limits_;
+  bool raw_scores_ = true;
   bool return_text_ = false;
   std::vector<std::string> texts_;
 };

@@ -37,6 +37,30 @@ std::optional<std::string> JoinFields(const nlohmann::json& object,
   return text;
 }
 
+// Where each word begins. Other products count tokens, which this server does
+// not have.
+std::vector<std::size_t> WordBegins(std::string_view text) {
+  std::vector<std::size_t> begins;
+  bool in_word = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool blank = absl::ascii_isspace(static_cast<unsigned char>(text[i]));
+    if (!blank && !in_word) begins.push_back(i);
+    in_word = !blank;
+  }
+  return begins;
+}
+
+void TruncateWords(std::int64_t max_words, Cut cut, std::string& text) {
+  const std::vector<std::size_t> begins = WordBegins(text);
+  const auto num_kept = static_cast<std::size_t>(max_words);
+  if (begins.size() <= num_kept) return;
+  if (cut == Cut::kStart) {
+    text.erase(0, begins[begins.size() - num_kept]);
+  } else {
+    text.resize(begins[num_kept]);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<ThirdPartyJson> ThirdPartyJson::Parse(std::string_view body,
@@ -94,6 +118,12 @@ absl::StatusOr<std::int64_t> ThirdPartyJson::Number(const char* name,
   return value->get<std::int64_t>();
 }
 
+absl::Status ThirdPartyJson::CheckAbsent(const char* name,
+                                         const char* reason) const {
+  if (Find(name) == nullptr) return absl::OkStatus();
+  return FieldError("INVALID_FIELD", name, reason);
+}
+
 absl::StatusOr<std::vector<std::string>> ThirdPartyJson::Texts(
     const char* name, const std::vector<std::string>& fields) const {
   const nlohmann::json* const value = Find(name);
@@ -147,15 +177,36 @@ std::string WithTheirName(std::string_view text, std::string_view ours,
                  : std::string(text);
 }
 
-void Truncate(std::int64_t max_bytes, std::string& text) {
-  auto size = static_cast<std::size_t>(max_bytes);
-  if (text.size() <= size) return;
+void Truncate(const TextSize& size, Cut cut, std::string& text) {
+  if (cut == Cut::kNone) return;
+  if (size.max_words > 0) TruncateWords(size.max_words, cut, text);
+  const auto max_bytes = static_cast<std::size_t>(size.max_bytes);
+  if (text.size() <= max_bytes) return;
+  // Less is kept rather than a part of a character.
   const auto continues = [&](std::size_t i) {
     return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
   };
-  // Go back to the beginning of a character.
-  while (size > 0 && continues(size)) --size;
-  text.resize(size);
+  if (cut == Cut::kStart) {
+    std::size_t begin = text.size() - max_bytes;
+    while (begin < text.size() && continues(begin)) ++begin;
+    text.erase(0, begin);
+  } else {
+    std::size_t end = max_bytes;
+    while (end > 0 && continues(end)) --end;
+    text.resize(end);
+  }
+}
+
+absl::Status CheckDimension(const char* field, std::int64_t wanted,
+                            const v1::EmbedTextsResponse& response) {
+  if (wanted == 0 || wanted == response.embedding_dim()) {
+    return absl::OkStatus();
+  }
+  return FieldError(
+      "INVALID_FIELD", field,
+      absl::StrFormat("%d is not %d, which the vectors of model %s have",
+                      wanted, response.embedding_dim(),
+                      response.model().name()));
 }
 
 // The float 0.1 as a double would be written as 0.10000000149011612.
@@ -175,17 +226,13 @@ absl::Status CheckAllRanked(const v1::RankResponse& response) {
                    response.problems(0).status().message());
 }
 
-// Other products report tokens, which this server does not have.
+std::int64_t CountWords(std::string_view text) {
+  return static_cast<std::int64_t>(WordBegins(text).size());
+}
+
 std::int64_t CountWords(const std::vector<std::string>& texts) {
   std::int64_t count = 0;
-  for (const std::string& text : texts) {
-    bool in_word = false;
-    for (const char c : text) {
-      const bool blank = absl::ascii_isspace(static_cast<unsigned char>(c));
-      count += !blank && !in_word ? 1 : 0;
-      in_word = !blank;
-    }
-  }
+  for (const std::string& text : texts) count += CountWords(text);
   return count;
 }
 

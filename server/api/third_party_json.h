@@ -1,6 +1,6 @@
 // Bodies of other products' APIs: one JSON object with scalars and lists of
-// texts. A member that is null counts as absent; unknown members are ignored,
-// since those APIs grow.
+// texts. A member that is null counts as absent; members that these APIs did
+// not have when the formats were written are ignored, since they grow.
 //
 //   Memory   a body may have 16 values for each text that a request may have.
 //   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "semrank/v1/common.pb.h"
+#include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/limits.h"
 
@@ -37,6 +38,8 @@ class ThirdPartyJson {
   // 0 to 2^31 - 1.
   absl::StatusOr<std::int64_t> Number(const char* name,
                                       std::int64_t absent) const;
+  // INVALID_FIELD if there is such a member; `reason` follows its name.
+  absl::Status CheckAbsent(const char* name, const char* reason) const;
   // A text, or a list of texts or of objects. The text of an object is that of
   // its `fields`, joined by blanks.
   absl::StatusOr<std::vector<std::string>> Texts(
@@ -62,8 +65,21 @@ absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name);
 std::string WithTheirName(std::string_view text, std::string_view ours,
                           std::string_view theirs);
 
-// Cuts `text` to `max_bytes`, between two characters.
-void Truncate(std::int64_t max_bytes, std::string& text);
+// The end of a text that is cut off when the text is too long.
+enum class Cut { kNone, kStart, kEnd };
+// How much of a text is kept.
+struct TextSize {
+  std::int64_t max_bytes = 0;
+  std::int64_t max_words = 0;  // 0 = any number
+};
+// Cuts `text` to that size, between two characters or two words.
+void Truncate(const TextSize& size, Cut cut, std::string& text);
+
+// INVALID_FIELD about `field` unless the vectors have `wanted` elements; 0 =
+// they may have any number. A client asks for what its own product's models
+// have, and only the response says which model answered.
+absl::Status CheckDimension(const char* field, std::int64_t wanted,
+                            const v1::EmbedTextsResponse& response);
 
 // The double that is written with the shortest digits of `value`: 0.1f as 0.1.
 double ToShortDouble(float value);
@@ -73,6 +89,7 @@ double ToShortDouble(float value);
 absl::Status CheckAllRanked(const v1::RankResponse& response);
 
 // Counts words between blanks, which are reported as tokens.
+std::int64_t CountWords(std::string_view text);
 std::int64_t CountWords(const std::vector<std::string>& texts);
 
 }  // namespace semrank

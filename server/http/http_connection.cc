@@ -233,6 +233,7 @@ void HttpConnection::OnHead() {
   keep_alive_ = parser_->get().keep_alive();
   head_ = ReadHead(*parser_);
   request_ = MakeRequest(*parser_);
+  request_.path = head_.path();
   // `this` lives as long as the handler that asks, which holds a shared_ptr.
   request_.client_left = [this] { return client_left_.load(); };
   if (HasUnreadableBody(*parser_)) {

@@ -1,5 +1,7 @@
 #include "server/http/http_routes.h"
 
+#include <ranges>
+
 namespace semrank {
 
 const HttpPage* HttpRoutes::FindPage(std::string_view path) const {
@@ -10,8 +12,8 @@ const HttpPage* HttpRoutes::FindPage(std::string_view path) const {
 const HttpCall* HttpRoutes::FindCall(std::string_view path) const {
   const auto call = calls.find(path);
   if (call != calls.end()) return &call->second;
-  // An entry that ends in / stands for all paths below it.
-  for (const auto& [prefix, others] : calls) {
+  // A longer prefix follows a shorter one.
+  for (const auto& [prefix, others] : std::views::reverse(calls)) {
     if (prefix.ends_with('/') && path.starts_with(prefix)) return &others;
   }
   return nullptr;

@@ -24,6 +24,7 @@ namespace semrank {
 
 struct HttpRequest {
   bool is_get = false;
+  std::string path = {};  // of the target, as it was sent
   // Headers; empty = absent.
   std::string authorization = {};
   std::string request_id = {};
@@ -87,7 +88,8 @@ struct HttpCall {
 };
 
 // The calls by path. A path that ends with "/" stands for all others below it,
-// which do not exist: its `refuse` makes their 404.
+// the longest such path first. Without a handler they do not exist: its
+// `refuse` makes their 404.
 using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
 
 struct HttpRoutes {

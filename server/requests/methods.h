@@ -35,15 +35,17 @@ enum class HttpFormat {
   kLines,  // a message a line
   // Other products' APIs.
   kOpenAiEmbeddings,
-  kOpenAiModels,
+  kOpenAiModels,  // by GET; POST is the API's own
+  kOpenAiModel,   // whose name ends the path
   kCohereRerank,
+  kCohereEmbed,
   kTeiEmbed,
   kTeiRerank,
   kTeiInfo,
 };
 
 struct HttpPath {
-  const char* path = nullptr;
+  const char* path = nullptr;  // one that ends with / stands for those below it
   HttpFormat form = HttpFormat::kJson;
   bool takes_get = false;  // beside POST
 };

@@ -13,6 +13,12 @@ async function openAi() {
   const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'unused', maxRetries: 0 });
   const models = await client.models.list();
   assert.deepEqual(models.data.map((model) => model.id).sort(), ['news', 'shop']);
+  assert.equal((await client.models.retrieve('shop')).id, 'shop');
+  await assert.rejects(client.models.retrieve('none'),
+    (error) => error instanceof OpenAI.NotFoundError && error.code === 'MODEL_NOT_FOUND');
+  await assert.rejects(client.chat.completions.create({ model: 'shop', messages: [{ role: 'user', content: 'a' }] }),
+    (error) => error instanceof OpenAI.NotFoundError && /no call \/v1\/chat\/completions/.test(error.message));
+  await assert.rejects(client.models.delete('shop'), (error) => error.status === 405 && /GET, POST/.test(error.message));
   // Without encoding_format the client asks for base64 and decodes it.
   const decoded = await client.embeddings.create({ model: 'shop', input: documents });
   const numbers = await client.embeddings.create({ model: 'shop', input: documents, encoding_format: 'float' });
@@ -41,6 +47,17 @@ async function cohere() {
   assert.deepEqual(first.results.map(({ index, relevanceScore }) => ({ index, relevanceScore })),
     second.results.map(({ index, relevanceScore }) => ({ index, relevanceScore })));
   assert.equal(first.results[0].document.text, documents[first.results[0].index]);
+  const embed = { model: 'shop', inputType: 'search_document', texts: documents };
+  const vectors = await new CohereClientV2(options).embed({ ...embed, embeddingTypes: ['float', 'int8', 'base64'] });
+  assert.deepEqual(vectors.texts, documents);
+  assert.equal(vectors.embeddings.float.length, 3);
+  vectors.embeddings.float.forEach((row, i) => {
+    assert.deepEqual(Array.from(new Float32Array(Uint8Array.from(Buffer.from(vectors.embeddings.base64[i], 'base64')).buffer)),
+      row.map(Math.fround));
+    assert.equal(vectors.embeddings.int8[i].length, row.length);
+  });
+  await assert.rejects(new CohereClientV2(options).embed({ ...embed, embeddingTypes: ['ubinary'] }, { maxRetries: 0 }),
+    (error) => error.statusCode === 400 && /embedding_types\[0\]/.test(error.body.message));
   await assert.rejects(new CohereClientV2(options).rerank({ model: 'shop', query: '', documents }, { maxRetries: 0 }),
     (error) => error.statusCode === 400 && /query/.test(error.body.message));
 }

@@ -90,7 +90,9 @@ TEST_F(JsonCatalogTest, DocumentsComeWithTheirVectorsAsNumbers) {
 
 TEST_F(JsonCatalogTest, ModelsAndLimitsAreReadWithGetToo) {
   EXPECT_EQ(Json::parse(Get("/v1/model").body)["model"]["name"], "tiny");
-  EXPECT_EQ(Ask("/v1/models", "{}")["models"][0]["name"], "tiny");
+  for (const char* path : {"/v1/list_models", "/v1/models"}) {
+    EXPECT_EQ(Ask(path, "{}")["models"][0]["name"], "tiny");
+  }
   EXPECT_EQ(
       Json::parse(Get("/v1/limits").body)["limits"]["max_texts_per_request"],
       900);
