@@ -87,17 +87,14 @@ absl::StatusOr<RequestSize> GetHandler::Read(std::string_view bytes) {
   using Request = v1::GetDocumentsRequest;
   std::int32_t encoding = 0;
   ModelRefView model;
-  WireReader reader(bytes, parts_.limits.max_texts_per_request);
-  while (reader.Next()) {
-    reader.ReadField(
-        WireField(Request::kIdsFieldNumber, keys_.ids()),
-        WireField(Request::kDocumentIdsFieldNumber, keys_.names()),
-        WireField(Request::kWithPayloadsFieldNumber, with_payloads_),
-        WireField(Request::kWithVectorsFieldNumber, with_vectors_),
-        WireField(Request::kEncodingFieldNumber, encoding),
-        WireField(Request::kModelFieldNumber, model));
-  }
-  SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
+  SEMRANK_RETURN_IF_ERROR(ReadFields<Request>(
+      bytes, parts_.limits.max_texts_per_request,
+      WireField(Request::kIdsFieldNumber, keys_.ids()),
+      WireField(Request::kDocumentIdsFieldNumber, keys_.names()),
+      WireField(Request::kWithPayloadsFieldNumber, with_payloads_),
+      WireField(Request::kWithVectorsFieldNumber, with_vectors_),
+      WireField(Request::kEncodingFieldNumber, encoding),
+      WireField(Request::kModelFieldNumber, model)));
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
   SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
   // Read takes the snapshot, not RunSlice: the model that is checked below and
@@ -178,13 +175,10 @@ class DeleteHandler final : public HandlerOf<v1::DeleteDocumentsResponse> {
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     using Request = v1::DeleteDocumentsRequest;
-    WireReader reader(bytes, parts_.limits.max_texts_per_request);
-    while (reader.Next()) {
-      reader.ReadField(
-          WireField(Request::kIdsFieldNumber, keys_.ids()),
-          WireField(Request::kDocumentIdsFieldNumber, keys_.names()));
-    }
-    SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
+    SEMRANK_RETURN_IF_ERROR(ReadFields<Request>(
+        bytes, parts_.limits.max_texts_per_request,
+        WireField(Request::kIdsFieldNumber, keys_.ids()),
+        WireField(Request::kDocumentIdsFieldNumber, keys_.names())));
     SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
     return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
   }
@@ -245,25 +239,22 @@ absl::StatusOr<RequestSize> SearchHandler::Read(std::string_view bytes) {
 absl::Status SearchHandler::ReadMessage(std::string_view bytes) {
   using Request = v1::SearchDocumentsRequest;
   ModelRefView model;
-  WireReader reader(bytes, parts_.limits.max_texts_per_request);
-  while (reader.Next()) {
-    reader.ReadField(
-        WireField(Request::kQueryFieldNumber, input_.query),
-        WireField(Request::kTopKFieldNumber, input_.top_k),
-        WireField(Request::kMinScoreFieldNumber, input_.min_score),
-        WireField(Request::kExcludeIdsFieldNumber, excluded_keys_.ids()),
-        WireField(Request::kExcludeDocumentIdsFieldNumber,
-                  excluded_keys_.names()),
-        WireField(Request::kModelFieldNumber, model),
-        WireField(Request::kWithTitlesFieldNumber, with_titles_),
-        WireField(Request::kWithPayloadsFieldNumber, with_payloads_),
-        WireField(Request::kPartsFieldNumber, input_.parts),
-        WireField(Request::kWithPartsFieldNumber, input_.with_parts),
-        WireField(Request::kFilterFieldNumber, input_.filter),
-        WireField(Request::kOffsetFieldNumber, input_.offset),
-        WireField(Request::kNameMatchFieldNumber, input_.name_match));
-  }
-  SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
+  SEMRANK_RETURN_IF_ERROR(ReadFields<Request>(
+      bytes, parts_.limits.max_texts_per_request,
+      WireField(Request::kQueryFieldNumber, input_.query),
+      WireField(Request::kTopKFieldNumber, input_.top_k),
+      WireField(Request::kMinScoreFieldNumber, input_.min_score),
+      WireField(Request::kExcludeIdsFieldNumber, excluded_keys_.ids()),
+      WireField(Request::kExcludeDocumentIdsFieldNumber,
+                excluded_keys_.names()),
+      WireField(Request::kModelFieldNumber, model),
+      WireField(Request::kWithTitlesFieldNumber, with_titles_),
+      WireField(Request::kWithPayloadsFieldNumber, with_payloads_),
+      WireField(Request::kPartsFieldNumber, input_.parts),
+      WireField(Request::kWithPartsFieldNumber, input_.with_parts),
+      WireField(Request::kFilterFieldNumber, input_.filter),
+      WireField(Request::kOffsetFieldNumber, input_.offset),
+      WireField(Request::kNameMatchFieldNumber, input_.name_match)));
   input_.model_name = parts_.models->NameOf(model.name);
   input_.model_version = model.version;
   return CheckModelName(model);

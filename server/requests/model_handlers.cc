@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kDefaultPageSize = 100;
 constexpr int kMaxPageSize = 1'000;
+// No request of these methods has a repeated field.
+constexpr std::int64_t kNoItems = 0;
 
 static_assert(int{v1::MODEL_STATE_FOUND} == int(ModelState::kFound) &&
               int{v1::MODEL_STATE_SERVING} == int(ModelState::kServing) &&
@@ -130,25 +132,27 @@ void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
   message.set_max_catalog_documents(max_catalog_documents);
 }
 
-// Reads a request that has nothing but a model, in field `model_field`.
-absl::StatusOr<RequestSize> ReadModel(std::string_view bytes, int model_field,
-                                      const google::protobuf::Descriptor& type,
-                                      ModelRefView& model) {
-  WireReader reader(bytes);
-  while (reader.Next()) reader.ReadField(WireField(model_field, model));
-  SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
-  SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
-  return RequestSize{};
-}
-
-class GetModelHandler final : public HandlerOf<v1::GetModelResponse> {
+// Reads a request that has nothing but a model. It has no texts.
+template <typename Request, typename Response>
+class ModelHandler : public HandlerOf<Response> {
  public:
-  using HandlerOf::HandlerOf;
+  using HandlerOf<Response>::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
-    return ReadModel(bytes, v1::GetModelRequest::kModelFieldNumber,
-                     *v1::GetModelRequest::descriptor(), model_);
+    SEMRANK_RETURN_IF_ERROR(ReadFields<Request>(
+        bytes, kNoItems, WireField(Request::kModelFieldNumber, model_)));
+    SEMRANK_RETURN_IF_ERROR(CheckModelName(model_));
+    return RequestSize{};
   }
+
+ protected:
+  ModelRefView model_;
+};
+
+class GetModelHandler final
+    : public ModelHandler<v1::GetModelRequest, v1::GetModelResponse> {
+ public:
+  using ModelHandler::ModelHandler;
 
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -157,19 +161,12 @@ class GetModelHandler final : public HandlerOf<v1::GetModelResponse> {
     DescribeModel(status, *response_.mutable_model());
     return Progress::kDone;
   }
-
- private:
-  ModelRefView model_;
 };
 
-class ResolveModelHandler final : public HandlerOf<v1::ResolveModelResponse> {
+class ResolveModelHandler final
+    : public ModelHandler<v1::ResolveModelRequest, v1::ResolveModelResponse> {
  public:
-  using HandlerOf::HandlerOf;
-
-  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
-    return ReadModel(bytes, v1::ResolveModelRequest::kModelFieldNumber,
-                     *v1::ResolveModelRequest::descriptor(), model_);
-  }
+  using ModelHandler::ModelHandler;
 
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr served,
@@ -178,9 +175,6 @@ class ResolveModelHandler final : public HandlerOf<v1::ResolveModelResponse> {
     SetTimestamp(served->load_time, *response_.mutable_load_time());
     return Progress::kDone;
   }
-
- private:
-  ModelRefView model_;
 };
 
 class ListModelsHandler final : public HandlerOf<v1::ListModelsResponse> {
@@ -188,15 +182,11 @@ class ListModelsHandler final : public HandlerOf<v1::ListModelsResponse> {
   using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
-    using v1::ListModelsRequest;
-    WireReader reader(bytes);
-    while (reader.Next()) {
-      reader.ReadField(
-          WireField(ListModelsRequest::kNameFieldNumber, list_.name),
-          WireField(ListModelsRequest::kPageSizeFieldNumber, list_.size),
-          WireField(ListModelsRequest::kPageTokenFieldNumber, list_.token));
-    }
-    SEMRANK_RETURN_IF_ERROR(reader.Finish(*ListModelsRequest::descriptor()));
+    using Request = v1::ListModelsRequest;
+    SEMRANK_RETURN_IF_ERROR(ReadFields<Request>(
+        bytes, kNoItems, WireField(Request::kNameFieldNumber, list_.name),
+        WireField(Request::kPageSizeFieldNumber, list_.size),
+        WireField(Request::kPageTokenFieldNumber, list_.token)));
     SEMRANK_RETURN_IF_ERROR(CheckUtf8("name", list_.name));
     SEMRANK_RETURN_IF_ERROR(CheckUtf8("page_token", list_.token));
     return RequestSize{};
@@ -213,14 +203,10 @@ class ListModelsHandler final : public HandlerOf<v1::ListModelsResponse> {
   PageRequest list_;
 };
 
-class ReloadModelHandler final : public HandlerOf<v1::ReloadModelResponse> {
+class ReloadModelHandler final
+    : public ModelHandler<v1::ReloadModelRequest, v1::ReloadModelResponse> {
  public:
-  using HandlerOf::HandlerOf;
-
-  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
-    return ReadModel(bytes, v1::ReloadModelRequest::kModelFieldNumber,
-                     *v1::ReloadModelRequest::descriptor(), model_);
-  }
+  using ModelHandler::ModelHandler;
 
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     if (!parts_.admin_rpcs) {
@@ -240,9 +226,6 @@ class ReloadModelHandler final : public HandlerOf<v1::ReloadModelResponse> {
     response_.set_changed(reloaded.changed);
     return Progress::kDone;
   }
-
- private:
-  ModelRefView model_;
 };
 
 class GetLimitsHandler final : public HandlerOf<v1::GetLimitsResponse> {
@@ -250,9 +233,7 @@ class GetLimitsHandler final : public HandlerOf<v1::GetLimitsResponse> {
   using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
-    WireReader reader(bytes);
-    while (reader.Next()) reader.Skip();
-    SEMRANK_RETURN_IF_ERROR(reader.Finish(*v1::GetLimitsRequest::descriptor()));
+    SEMRANK_RETURN_IF_ERROR(ReadFields<v1::GetLimitsRequest>(bytes, kNoItems));
     return RequestSize{};
   }
 

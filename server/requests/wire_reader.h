@@ -163,6 +163,16 @@ class WireReader {
   int first_item_field_ = 0;
 };
 
+// Reads a whole Message with these fields; others are skipped. Errors are those
+// of Finish.
+template <typename Message, typename... Targets>
+absl::Status ReadFields(std::string_view bytes, std::int64_t max_items,
+                        const WireField<Targets>&... fields) {
+  WireReader reader(bytes, max_items);
+  while (reader.Next()) reader.ReadField(fields...);
+  return reader.Finish(*Message::descriptor());
+}
+
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_REQUESTS_WIRE_READER_H_
