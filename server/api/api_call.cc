@@ -135,13 +135,12 @@ std::string ActorOf(const HttpRequest& request) {
 
 ApiCall::ApiCall(const ServerParts& parts, const ApiOptions& options,
                  const Method& method, const HttpPath& path,
-                 MakeFormat make_format, WriteError write_error)
+                 const FormatFunctions& format)
     : parts_(parts),
       options_(options),
       method_(method),
       path_(path),
-      make_format_(make_format),
-      write_error_(write_error),
+      format_(format),
       request_type_(RequestTypeOf(method)),
       metrics_(parts.metrics->AddRpc(method.service, method.name, "http")) {}
 
@@ -153,7 +152,7 @@ absl::StatusOr<std::string> ApiCall::Run(
 }
 
 std::string ApiCall::ErrorBody(const absl::Status& status) const {
-  return write_error_(status, ToHttpCode(status.code()));
+  return format_.write_error(status, ToHttpCode(status.code()));
 }
 
 HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
@@ -174,7 +173,7 @@ HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
   response.body = std::move(answer.body);
   // The format of an error is the one that clients of this path expect.
   if (response.body.empty()) {
-    response.body = write_error_(answer.status, http_code) + "\n";
+    response.body = format_.write_error(answer.status, http_code) + "\n";
   }
   return response;
 }
@@ -201,7 +200,7 @@ HttpResponse ApiCall::Handle(const HttpRequest& request) const {
   Stopwatch clock;
   // One object reads the request and writes the response, since a response may
   // repeat what only the body has: its documents, its model, its encoding.
-  const auto format = make_format_({parts_.limits, request_type_, request});
+  const auto format = format_.make({parts_.limits, request_type_, request});
   absl::StatusOr<std::string> body =
       Run(method_.make_handler(parts_), request, request.body.size(), *format);
   if (!body.ok()) {

@@ -35,12 +35,12 @@ struct ApiOptions {
 
 class ApiCall {
  public:
-  // The call of `method` under `path`, with bodies of this format (null for
-  // calls whose body is not read as a whole). The parts must outlive the call.
-  // Its metrics are those of a gRPC method of type "http".
+  // The call of `method` under `path`, with bodies of this format. The parts
+  // must outlive the call. Its metrics are those of a gRPC method of type
+  // "http".
   ApiCall(const ServerParts& parts, const ApiOptions& options,
-          const Method& method, const HttpPath& path, MakeFormat make_format,
-          WriteError write_error);
+          const Method& method, const HttpPath& path,
+          const FormatFunctions& format);
 
   // All of an HttpCall but `handle` and `open_stream`.
   static HttpCall WithoutHandler(const std::shared_ptr<const ApiCall>& call);
@@ -83,8 +83,7 @@ class ApiCall {
   const ApiOptions options_;
   const Method& method_;
   const HttpPath path_;
-  const MakeFormat make_format_;
-  const WriteError write_error_;
+  const FormatFunctions format_;
   const google::protobuf::Descriptor& request_type_;
   const Metrics::Rpc metrics_;
 };

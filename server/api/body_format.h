@@ -37,31 +37,30 @@ struct FormatInput {
   const HttpRequest& request;
 };
 using MakeFormat = std::unique_ptr<BodyFormat> (*)(const FormatInput& input);
+template <typename Format>
+std::unique_ptr<BodyFormat> MakeFormatOf(const FormatInput& input) {
+  return std::make_unique<Format>(input);
+}
 // Returns the body of an error.
 using WriteError = std::string (*)(const absl::Status& status, int http_code);
 
-// The formats; each is defined, and described, in the source of its name.
-// json_format: of any method.
-std::unique_ptr<BodyFormat> MakeJsonFormat(const FormatInput& input);
-// openai_format: of EmbedTexts, of ListModels, where POST is the API's own, and
-// of ResolveModel. An error in both forms has the members of google.rpc.Status
-// and OpenAI's "error", for paths that clients of either may call.
-std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const FormatInput& input);
-std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input);
-std::unique_ptr<BodyFormat> MakeOpenAiModel(const FormatInput& input);
-std::string WriteOpenAiError(const absl::Status& status, int http_code);
+struct FormatFunctions {
+  MakeFormat make = nullptr;
+  WriteError write_error = nullptr;
+};
+
+// Each format is described where it is defined, in the source of its name:
+// json_format (of any method), openai_format, cohere_format, tei_format.
+namespace formats {
+extern const FormatFunctions kJson;
+extern const FormatFunctions kOpenAiEmbeddings, kOpenAiModels, kOpenAiModel;
+extern const FormatFunctions kCohereRerank, kCohereEmbed;
+extern const FormatFunctions kTeiEmbed, kTeiRerank, kTeiInfo;
+}  // namespace formats
+
+// An error in two forms at once, for paths that clients of either may call: the
+// members of google.rpc.Status, and OpenAI's "error".
 std::string WriteBothErrors(const absl::Status& status, int http_code);
-// cohere_format: of Rank and EmbedTexts.
-std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input);
-std::unique_ptr<BodyFormat> MakeCohereEmbed(const FormatInput& input);
-std::string WriteCohereError(const absl::Status& status, int http_code);
-// tei_format: of EmbedTexts, Rank and GetModel.
-std::unique_ptr<BodyFormat> MakeTeiEmbed(const FormatInput& input);
-std::unique_ptr<BodyFormat> MakeTeiRerank(const FormatInput& input);
-std::unique_ptr<BodyFormat> MakeTeiInfo(const FormatInput& input);
-std::string WriteTeiEmbedError(const absl::Status& status, int http_code);
-std::string WriteTeiRerankError(const absl::Status& status, int http_code);
-std::string WriteTeiInfoError(const absl::Status& status, int http_code);
 
 }  // namespace semrank
 

@@ -6,7 +6,7 @@
 //                    "text"), top_n, return_documents, max_tokens_per_doc (in
 //                    words). Longer documents, and those beyond
 //                    --max_text_bytes, are cut, as these APIs do.
-//   POST /v2/embed   model, texts, input_type (SideOf of third_party_json),
+//   POST /v2/embed   model, texts, input_type (ThirdPartyJson::Side),
 //                    embedding_types (float, int8, base64), truncate,
 //                    max_tokens (in words), output_dimension (the model's, or
 //                    absent). "images", "inputs" and other types are refused.
@@ -50,24 +50,17 @@ class CohereRerank final : public BodyFormat {
       : limits_(input.limits), id_(IdOf(input.request)) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    SEMRANK_ASSIGN_OR_RETURN(
-        const ThirdPartyJson body,
-        ThirdPartyJson::Parse(request.body, "rerank request", limits_));
+    ThirdPartyJson body(request.body, "rerank request", limits_);
     v1::RankRequest rank;
-    SEMRANK_ASSIGN_OR_RETURN(*rank.mutable_model()->mutable_name(),
-                             body.Text("model"));
-    SEMRANK_ASSIGN_OR_RETURN(*rank.mutable_query(), body.Text("query"));
-    SEMRANK_ASSIGN_OR_RETURN(const std::int64_t top_n, body.Number("top_n", 0));
-    rank.set_top_k(static_cast<std::uint32_t>(top_n));
-    SEMRANK_ASSIGN_OR_RETURN(return_documents_,
-                             body.Bool("return_documents", false));
-    SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> fields,
-                             body.Texts("rank_fields"));
+    rank.mutable_model()->set_name(body.Text("model"));
+    rank.set_query(body.Text("query"));
+    rank.set_top_k(static_cast<std::uint32_t>(body.Number("top_n")));
+    return_documents_ = body.Bool("return_documents", false);
+    std::vector<std::string> fields = body.Texts("rank_fields");
     if (fields.empty()) fields = {"text"};
-    TextSize size{limits_.max_text_bytes};
-    SEMRANK_ASSIGN_OR_RETURN(size.max_words,
-                             body.Number("max_tokens_per_doc", 0));
-    SEMRANK_ASSIGN_OR_RETURN(documents_, body.Texts("documents", fields));
+    const TextSize size{limits_.max_text_bytes,
+                        body.Number("max_tokens_per_doc")};
+    documents_ = body.Texts("documents", fields);
     // The count is that of the whole documents, as a client would count them.
     num_words_ = CountWords(documents_) + CountWords(rank.query());
     for (const std::string& document : documents_) {
@@ -77,7 +70,7 @@ class CohereRerank final : public BodyFormat {
       Truncate(size, Cut::kEnd, title);
     }
     bytes = rank.SerializeAsString();
-    return absl::OkStatus();
+    return body.status();
   }
 
   absl::StatusOr<std::string> Write(
@@ -147,29 +140,23 @@ class CohereEmbed final : public BodyFormat {
       : limits_(input.limits), id_(IdOf(input.request)) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    SEMRANK_ASSIGN_OR_RETURN(
-        const ThirdPartyJson body,
-        ThirdPartyJson::Parse(request.body, "embed request", limits_));
+    ThirdPartyJson body(request.body, "embed request", limits_);
     for (const char* const name : {"images", "inputs"}) {
-      SEMRANK_RETURN_IF_ERROR(
-          body.CheckAbsent(name, "is not supported: send texts"));
+      body.Refuse(name, "is not supported: send texts");
     }
     v1::EmbedTextsRequest embed;
-    SEMRANK_ASSIGN_OR_RETURN(*embed.mutable_model()->mutable_name(),
-                             body.Text("model"));
-    SEMRANK_ASSIGN_OR_RETURN(const std::string type, body.Text("input_type"));
-    if (type.empty()) {
-      return FieldError("INVALID_FIELD", "input_type",
-                        "is not set: say search_query or search_document");
+    embed.mutable_model()->set_name(body.Text("model"));
+    embed.set_side(body.Side("input_type"));
+    if (!body.has("input_type")) {
+      body.Fail(FieldError("INVALID_FIELD", "input_type",
+                           "is not set: say search_query or search_document"));
     }
-    SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideOf("input_type", type));
-    embed.set_side(side);
-    SEMRANK_RETURN_IF_ERROR(ReadTypes(body));
-    SEMRANK_ASSIGN_OR_RETURN(dimension_, body.Number("output_dimension", 0));
-    SEMRANK_ASSIGN_OR_RETURN(texts_, body.Texts("texts"));
-    SEMRANK_RETURN_IF_ERROR(AddTexts(body, embed));
+    ReadTypes(body);
+    dimension_ = body.Number("output_dimension");
+    texts_ = body.Texts("texts");
+    AddTexts(body, embed);
     bytes = embed.SerializeAsString();
-    return absl::OkStatus();
+    return body.status();
   }
 
   // The text is built directly, as that of OpenAI's embeddings.
@@ -199,45 +186,34 @@ class CohereEmbed final : public BodyFormat {
   }
 
  private:
-  absl::Status ReadTypes(const ThirdPartyJson& body) {
-    SEMRANK_ASSIGN_OR_RETURN(types_, body.Texts("embedding_types"));
+  void ReadTypes(ThirdPartyJson& body) {
+    types_ = body.Texts("embedding_types");
     if (types_.empty()) types_.emplace_back(kFloat);
     for (std::size_t i = 0; i < types_.size(); ++i) {
       if (types_[i] == kFloat || types_[i] == kInt8 || types_[i] == kBase64) {
         continue;
       }
-      return FieldError("INVALID_FIELD", ItemName("embedding_types", i),
-                        "must be float, int8 or base64");
+      body.Fail(FieldError("INVALID_FIELD", ItemName("embedding_types", i),
+                           "must be float, int8 or base64"));
     }
-    return absl::OkStatus();
   }
 
   // Adds texts_, cut as the body says; the response repeats them whole.
-  absl::Status AddTexts(const ThirdPartyJson& body,
-                        v1::EmbedTextsRequest& embed) {
-    TextSize size{limits_.max_text_bytes};
-    SEMRANK_ASSIGN_OR_RETURN(size.max_words, body.Number("max_tokens", 0));
-    SEMRANK_ASSIGN_OR_RETURN(const std::string end,
-                             body.Text("truncate", "END"));
-    if (end != "END" && end != "START" && end != "NONE") {
-      return FieldError("INVALID_FIELD", "truncate",
-                        "must be NONE, START or END");
-    }
-    const Cut cut = end == "NONE"    ? Cut::kNone
-                    : end == "START" ? Cut::kStart
-                                     : Cut::kEnd;
+  void AddTexts(ThirdPartyJson& body, v1::EmbedTextsRequest& embed) {
+    constexpr Cut kCuts[] = {Cut::kEnd, Cut::kStart, Cut::kNone};
+    const Cut cut = kCuts[body.Choice("truncate", {"END", "START", "NONE"})];
+    const TextSize size{limits_.max_text_bytes, body.Number("max_tokens")};
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       if (cut == Cut::kNone && size.max_words > 0 &&
           CountWords(texts_[i]) > size.max_words) {
-        return FieldError(
+        body.Fail(FieldError(
             "TEXT_TOO_LONG", ItemName("texts", i),
-            absl::StrFormat("more words than max_tokens, %d", size.max_words));
+            absl::StrFormat("more words than max_tokens, %d", size.max_words)));
       }
       std::string& text = *embed.add_texts();
       text = texts_[i];
       Truncate(size, cut, text);
     }
-    return absl::OkStatus();
   }
 
   const Limits& limits_;
@@ -247,19 +223,17 @@ class CohereEmbed final : public BodyFormat {
   std::int64_t dimension_ = 0;  // 0 = whatever the model has
 };
 
-}  // namespace
-
-std::unique_ptr<BodyFormat> MakeCohereEmbed(const FormatInput& input) {
-  return std::make_unique<CohereEmbed>(input);
-}
-std::unique_ptr<BodyFormat> MakeCohereRerank(const FormatInput& input) {
-  return std::make_unique<CohereRerank>(input);
-}
-
 std::string WriteCohereError(const absl::Status& status, int /*http_code*/) {
   const std::string message =
       WithTheirName(ToStd(status.message()), "titles", "documents");
   return Json{{"message", message}, {"detail", message}}.dump();
 }
+
+}  // namespace
+
+const FormatFunctions formats::kCohereRerank = {&MakeFormatOf<CohereRerank>,
+                                                &WriteCohereError};
+const FormatFunctions formats::kCohereEmbed = {&MakeFormatOf<CohereEmbed>,
+                                               &WriteCohereError};
 
 }  // namespace semrank

@@ -184,35 +184,32 @@ HttpCall MakeLinesCall(const std::shared_ptr<const ApiCall>& call) {
   return http_call;
 }
 
-struct FormFunctions {
-  MakeFormat make_format = nullptr;
-  WriteError write_error = nullptr;
-};
-
-FormFunctions FunctionsOf(HttpFormat form) {
-  switch (form) {
+// Those without `make` are not read as a whole.
+const FormatFunctions& FormatOf(HttpFormat format) {
+  static constexpr FormatFunctions kLines = {nullptr, &WriteStatus};
+  switch (format) {
     case HttpFormat::kJson:
-      return {&MakeJsonFormat, &WriteStatus};
+      break;
     case HttpFormat::kLines:
-      break;  // PutStream reads the lines itself.
+      return kLines;
     case HttpFormat::kOpenAiEmbeddings:
-      return {&MakeOpenAiEmbeddings, &WriteOpenAiError};
+      return formats::kOpenAiEmbeddings;
     case HttpFormat::kOpenAiModels:
-      return {&MakeModelList, &WriteBothErrors};
+      return formats::kOpenAiModels;
     case HttpFormat::kOpenAiModel:
-      return {&MakeOpenAiModel, &WriteBothErrors};
+      return formats::kOpenAiModel;
     case HttpFormat::kCohereRerank:
-      return {&MakeCohereRerank, &WriteCohereError};
+      return formats::kCohereRerank;
     case HttpFormat::kCohereEmbed:
-      return {&MakeCohereEmbed, &WriteCohereError};
+      return formats::kCohereEmbed;
     case HttpFormat::kTeiEmbed:
-      return {&MakeTeiEmbed, &WriteTeiEmbedError};
+      return formats::kTeiEmbed;
     case HttpFormat::kTeiRerank:
-      return {&MakeTeiRerank, &WriteTeiRerankError};
+      return formats::kTeiRerank;
     case HttpFormat::kTeiInfo:
-      return {&MakeTeiInfo, &WriteTeiInfoError};
+      return formats::kTeiInfo;
   }
-  return {nullptr, &WriteStatus};
+  return formats::kJson;
 }
 
 }  // namespace
@@ -226,10 +223,10 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
   for (const Method& method : kMethods) {
     for (const HttpPath& path : method.http_paths()) {
       // All paths of a method share its counters of type "http".
-      const FormFunctions form = FunctionsOf(path.form);
-      auto call = std::make_shared<const ApiCall>(
-          parts, options, method, path, form.make_format, form.write_error);
-      calls[path.path] = form.make_format == nullptr
+      const FormatFunctions& format = FormatOf(path.form);
+      auto call =
+          std::make_shared<const ApiCall>(parts, options, method, path, format);
+      calls[path.path] = format.make == nullptr
                              ? MakeLinesCall(std::move(call))
                              : ApiCall::WithFormat(std::move(call));
     }

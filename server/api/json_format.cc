@@ -185,8 +185,8 @@ absl::StatusOr<std::string> WriteNumbers(const Response& response) {
 
 class JsonFormat final : public BodyFormat {
  public:
-  explicit JsonFormat(const google::protobuf::Descriptor& request)
-      : request_(request) {}
+  explicit JsonFormat(const FormatInput& input)
+      : request_(input.request_type) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     if (request.is_get && request.body.empty()) {
@@ -251,8 +251,7 @@ class JsonFormat final : public BodyFormat {
 
 }  // namespace
 
-std::unique_ptr<BodyFormat> MakeJsonFormat(const FormatInput& input) {
-  return std::make_unique<JsonFormat>(input.request_type);
-}
+const FormatFunctions formats::kJson = {&MakeFormatOf<JsonFormat>,
+                                        &WriteStatus};
 
 }  // namespace semrank

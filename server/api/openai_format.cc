@@ -4,7 +4,7 @@
 //   POST /v1/embeddings  model (a served one; empty = the default), input (a
 //                        text or a list), encoding_format (float, base64),
 //                        dimensions (the model's, or absent), and beside
-//                        OpenAI's own input_type (SideOf of third_party_json).
+//                        OpenAI's own input_type (ThirdPartyJson::Side).
 //                        "user" has no effect, and token ids are refused.
 //   GET /v1/models       the models that are served.
 //   GET /v1/models/NAME  one of them.
@@ -38,35 +38,24 @@ constexpr int kMaxModels = 1'000;
 
 class Embeddings final : public BodyFormat {
  public:
-  explicit Embeddings(const Limits& limits) : limits_(limits) {}
+  explicit Embeddings(const FormatInput& input) : limits_(input.limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    SEMRANK_ASSIGN_OR_RETURN(
-        const ThirdPartyJson body,
-        ThirdPartyJson::Parse(request.body, "embeddings request", limits_));
+    ThirdPartyJson body(request.body, "embeddings request", limits_);
     v1::EmbedTextsRequest embed;
-    SEMRANK_ASSIGN_OR_RETURN(*embed.mutable_model()->mutable_name(),
-                             body.Text("model"));
+    embed.mutable_model()->set_name(body.Text("model"));
     // OpenAI has no such field, but other products with its API do. Without it
     // texts are documents.
-    SEMRANK_ASSIGN_OR_RETURN(const std::string type, body.Text("input_type"));
-    SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideOf("input_type", type));
-    embed.set_side(side);
-    SEMRANK_ASSIGN_OR_RETURN(const std::string format,
-                             body.Text("encoding_format", "float"));
+    embed.set_side(body.Side("input_type"));
     // OpenAI's Python client asks for base64 and decodes it itself.
-    base64_ = format == "base64";
-    if (!base64_ && format != "float") {
-      return FieldError("INVALID_FIELD", "encoding_format",
-                        "must be float or base64");
+    base64_ = body.Choice("encoding_format", {"float", "base64"}) == 1;
+    dimensions_ = body.Number("dimensions");
+    for (std::string& text : body.Texts("input")) {
+      num_words_ += CountWords(text);
+      embed.add_texts(std::move(text));
     }
-    SEMRANK_ASSIGN_OR_RETURN(dimensions_, body.Number("dimensions", 0));
-    SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> texts,
-                             body.Texts("input"));
-    num_words_ = CountWords(texts);
-    for (std::string& text : texts) embed.add_texts(std::move(text));
     bytes = embed.SerializeAsString();
-    return absl::OkStatus();
+    return body.status();
   }
 
   absl::StatusOr<std::string> Write(
@@ -114,6 +103,8 @@ Json ModelObject(const std::string& id,
 
 class ModelList final : public BodyFormat {
  public:
+  explicit ModelList(const FormatInput& /*input*/) {}
+
   absl::Status Read(const HttpRequest& /*request*/,
                     std::string& bytes) override {
     v1::ListModelsRequest list;
@@ -156,6 +147,8 @@ std::string PercentDecode(std::string_view text) {
 
 class OneModel final : public BodyFormat {
  public:
+  explicit OneModel(const FormatInput& /*input*/) {}
+
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     constexpr std::string_view kBefore = "/v1/models/";
     name_ =
@@ -192,19 +185,10 @@ const char* OpenAiErrorType(int http_code) {
   }
 }
 
-}  // namespace
-
-std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const FormatInput& input) {
-  return std::make_unique<Embeddings>(input.limits);
-}
-
+// OpenAI's list for GET, the API's own for POST.
 std::unique_ptr<BodyFormat> MakeModelList(const FormatInput& input) {
-  if (input.request.is_get) return std::make_unique<ModelList>();
-  return MakeJsonFormat(input);
-}
-
-std::unique_ptr<BodyFormat> MakeOpenAiModel(const FormatInput& /*input*/) {
-  return std::make_unique<OneModel>();
+  return input.request.is_get ? MakeFormatOf<ModelList>(input)
+                              : formats::kJson.make(input);
 }
 
 std::string WriteOpenAiError(const absl::Status& status, int http_code) {
@@ -223,6 +207,15 @@ std::string WriteOpenAiError(const absl::Status& status, int http_code) {
         {"code", ErrorReason(status)}}}}
       .dump();
 }
+
+}  // namespace
+
+const FormatFunctions formats::kOpenAiEmbeddings = {&MakeFormatOf<Embeddings>,
+                                                    &WriteOpenAiError};
+const FormatFunctions formats::kOpenAiModels = {&MakeModelList,
+                                                &WriteBothErrors};
+const FormatFunctions formats::kOpenAiModel = {&MakeFormatOf<OneModel>,
+                                               &WriteBothErrors};
 
 std::string WriteBothErrors(const absl::Status& status, int http_code) {
   std::string json = StatusToJson(status);

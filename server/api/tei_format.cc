@@ -1,7 +1,7 @@
 // The API of Hugging Face's Text Embeddings Inference, version 1.
 //
-//   POST /embed   inputs (a text or a list), prompt_name (third_party_json's
-//                 SideOf), truncate, truncation_direction (Right, Left),
+//   POST /embed   inputs (a text or a list), prompt_name (ThirdPartyJson's
+//                 Side), truncate, truncation_direction (Right, Left),
 //                 dimensions (the model's, or absent). "normalize": false is
 //                 refused, since there are no vectors of another length.
 //   POST /rerank  query, texts, return_text, truncate, truncation_direction,
@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
@@ -24,7 +23,6 @@
 #include "server/api/body_format.h"
 #include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
-#include "server/base/errors.h"
 #include "server/http/http_options.h"
 
 namespace semrank {
@@ -34,50 +32,34 @@ using Json = nlohmann::ordered_json;
 
 // What "truncate" and "truncation_direction" say. Without "truncate" a long
 // text fails the call, as there.
-absl::StatusOr<Cut> ReadCut(const ThirdPartyJson& body) {
-  SEMRANK_ASSIGN_OR_RETURN(const bool truncate, body.Bool("truncate", false));
-  SEMRANK_ASSIGN_OR_RETURN(const std::string direction,
-                           body.Text("truncation_direction", "Right"));
-  const bool left = absl::EqualsIgnoreCase(direction, "Left");
-  if (!left && !absl::EqualsIgnoreCase(direction, "Right")) {
-    return FieldError("INVALID_FIELD", "truncation_direction",
-                      "must be Left or Right");
-  }
+Cut ReadCut(ThirdPartyJson& body) {
+  const bool truncate = body.Bool("truncate", false);
+  const bool left = body.Choice("truncation_direction", {"Right", "Left"}) == 1;
   if (!truncate) return Cut::kNone;
   return left ? Cut::kStart : Cut::kEnd;
 }
 
 class TeiEmbed final : public BodyFormat {
  public:
-  explicit TeiEmbed(const Limits& limits) : limits_(limits) {}
+  explicit TeiEmbed(const FormatInput& input) : limits_(input.limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    SEMRANK_ASSIGN_OR_RETURN(
-        const ThirdPartyJson body,
-        ThirdPartyJson::Parse(request.body, "embed request", limits_));
+    ThirdPartyJson body(request.body, "embed request", limits_);
     v1::EmbedTextsRequest embed;
-    SEMRANK_ASSIGN_OR_RETURN(const std::string prompt,
-                             body.Text("prompt_name"));
-    SEMRANK_ASSIGN_OR_RETURN(const v1::Side side,
-                             SideOf("prompt_name", prompt));
-    embed.set_side(side);
-    SEMRANK_ASSIGN_OR_RETURN(const Cut cut, ReadCut(body));
-    SEMRANK_ASSIGN_OR_RETURN(const bool normalize,
-                             body.Bool("normalize", true));
-    if (!normalize) {
-      return FieldError("INVALID_FIELD", "normalize",
-                        "must be true or absent: a model gives its vectors in "
-                        "one length alone");
+    embed.set_side(body.Side("prompt_name"));
+    const Cut cut = ReadCut(body);
+    if (!body.Bool("normalize", true)) {
+      body.Refuse("normalize",
+                  "must be true or absent: a model gives its vectors in one "
+                  "length alone");
     }
-    SEMRANK_ASSIGN_OR_RETURN(dimensions_, body.Number("dimensions", 0));
-    SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> texts,
-                             body.Texts("inputs"));
-    for (std::string& text : texts) {
+    dimensions_ = body.Number("dimensions");
+    for (std::string& text : body.Texts("inputs")) {
       Truncate({limits_.max_text_bytes}, cut, text);
       embed.add_texts(std::move(text));
     }
     bytes = embed.SerializeAsString();
-    return absl::OkStatus();
+    return body.status();
   }
 
   absl::StatusOr<std::string> Write(
@@ -97,25 +79,23 @@ class TeiEmbed final : public BodyFormat {
 
 class TeiRerank final : public BodyFormat {
  public:
-  explicit TeiRerank(const Limits& limits) : limits_(limits) {}
+  explicit TeiRerank(const FormatInput& input) : limits_(input.limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    SEMRANK_ASSIGN_OR_RETURN(
-        const ThirdPartyJson body,
-        ThirdPartyJson::Parse(request.body, "rerank request", limits_));
+    ThirdPartyJson body(request.body, "rerank request", limits_);
     v1::RankRequest rank;
-    SEMRANK_ASSIGN_OR_RETURN(*rank.mutable_query(), body.Text("query"));
-    SEMRANK_ASSIGN_OR_RETURN(const Cut cut, ReadCut(body));
-    SEMRANK_ASSIGN_OR_RETURN(raw_scores_, body.Bool("raw_scores", true));
-    SEMRANK_ASSIGN_OR_RETURN(return_text_, body.Bool("return_text", false));
-    SEMRANK_ASSIGN_OR_RETURN(texts_, body.Texts("texts"));
+    rank.set_query(body.Text("query"));
+    const Cut cut = ReadCut(body);
+    raw_scores_ = body.Bool("raw_scores", true);
+    return_text_ = body.Bool("return_text", false);
+    texts_ = body.Texts("texts");
     for (const std::string& text : texts_) {
       std::string& title = *rank.add_titles();
       title = text;
       Truncate({limits_.max_text_bytes}, cut, title);
     }
     bytes = rank.SerializeAsString();
-    return absl::OkStatus();
+    return body.status();
   }
 
   absl::StatusOr<std::string> Write(
@@ -144,7 +124,7 @@ class TeiRerank final : public BodyFormat {
 
 class TeiInfo final : public BodyFormat {
  public:
-  explicit TeiInfo(const Limits& limits) : limits_(limits) {}
+  explicit TeiInfo(const FormatInput& input) : limits_(input.limits) {}
 
   // An empty GetModelRequest means the default model, as /info has no
   // arguments.
@@ -187,33 +167,22 @@ const char* TeiErrorType(int http_code) {
   return http_code < 500 ? "Validation" : "Backend";
 }
 
-std::string ErrorBody(const std::string& message, int http_code) {
+// The fields of requests to embed and to rerank have other names there.
+std::string WriteTeiError(const absl::Status& status, int http_code) {
+  const std::string message =
+      WithTheirName(WithTheirName(ToStd(status.message()), "texts", "inputs"),
+                    "titles", "texts");
   return Json{{"error", message}, {"error_type", TeiErrorType(http_code)}}
       .dump();
 }
 
 }  // namespace
 
-std::unique_ptr<BodyFormat> MakeTeiEmbed(const FormatInput& input) {
-  return std::make_unique<TeiEmbed>(input.limits);
-}
-std::unique_ptr<BodyFormat> MakeTeiRerank(const FormatInput& input) {
-  return std::make_unique<TeiRerank>(input.limits);
-}
-std::unique_ptr<BodyFormat> MakeTeiInfo(const FormatInput& input) {
-  return std::make_unique<TeiInfo>(input.limits);
-}
-
-std::string WriteTeiEmbedError(const absl::Status& status, int http_code) {
-  return ErrorBody(WithTheirName(ToStd(status.message()), "texts", "inputs"),
-                   http_code);
-}
-std::string WriteTeiRerankError(const absl::Status& status, int http_code) {
-  return ErrorBody(WithTheirName(ToStd(status.message()), "titles", "texts"),
-                   http_code);
-}
-std::string WriteTeiInfoError(const absl::Status& status, int http_code) {
-  return ErrorBody(std::string(ToStd(status.message())), http_code);
-}
+const FormatFunctions formats::kTeiEmbed = {&MakeFormatOf<TeiEmbed>,
+                                            &WriteTeiError};
+const FormatFunctions formats::kTeiRerank = {&MakeFormatOf<TeiRerank>,
+                                             &WriteTeiError};
+const FormatFunctions formats::kTeiInfo = {&MakeFormatOf<TeiInfo>,
+                                           &WriteTeiError};
 
 }  // namespace semrank

@@ -3,25 +3,23 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "server/api/json_messages.h"
 #include "server/base/errors.h"
+#include "server/base/text_checks.h"
 
 namespace semrank {
 namespace {
 
 // Enough for a document that is an object with members that are ignored.
 constexpr std::size_t kMaxValuesPerText = 16;
-
-absl::Status WrongType(const char* name, const char* expected) {
-  return FieldError("INVALID_FIELD", name, absl::StrCat("is not ", expected));
-}
 
 // The texts of these fields of an object; nullopt when it has none of them.
 std::optional<std::string> JoinFields(const nlohmann::json& object,
@@ -63,109 +61,127 @@ void TruncateWords(std::int64_t max_words, Cut cut, std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<ThirdPartyJson> ThirdPartyJson::Parse(std::string_view body,
-                                                     std::string_view name,
-                                                     const Limits& limits) {
+ThirdPartyJson::ThirdPartyJson(std::string_view body, std::string_view name,
+                               const Limits& limits)
+    : limits_(limits) {
   const std::size_t max_values =
       kMaxValuesPerText *
       (static_cast<std::size_t>(limits.max_texts_per_request) + 1);
   // CheckJson comes before the tree is built, since a tree of small values
   // takes many times the bytes of the body.
-  SEMRANK_RETURN_IF_ERROR(CheckJson(body, Spellings::kExact, max_values, name));
+  status_ = CheckJson(body, Spellings::kExact, max_values, name);
+  if (!status_.ok()) return;
   // Without exceptions, text that is not JSON becomes a discarded value.
-  nlohmann::json object =
-      nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (object.is_object()) return ThirdPartyJson(std::move(object), limits);
-  return MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
-                   absl::StrFormat("the body is no %s: it must be an object in "
-                                   "JSON and UTF-8",
-                                   name),
-                   {{"message", std::string(name)}});
+  object_ = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (object_.is_object()) return;
+  Fail(MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                 absl::StrFormat("the body is no %s: it must be an object in "
+                                 "JSON and UTF-8",
+                                 name),
+                 {{"message", std::string(name)}}));
 }
 
 const nlohmann::json* ThirdPartyJson::Find(const char* name) const {
+  if (!status_.ok()) return nullptr;
   const auto value = object_.find(name);
   // Many clients send null for members that they do not use.
   return value == object_.end() || value->is_null() ? nullptr : &*value;
 }
 
-absl::StatusOr<std::string> ThirdPartyJson::Text(const char* name,
-                                                 std::string absent) const {
-  const nlohmann::json* const value = Find(name);
-  if (value == nullptr) return absent;
-  if (!value->is_string()) return WrongType(name, "a string");
-  return value->get<std::string>();
+void ThirdPartyJson::FailType(const char* name, const char* expected) {
+  Fail(FieldError("INVALID_FIELD", name, absl::StrCat("is not ", expected)));
 }
 
-absl::StatusOr<bool> ThirdPartyJson::Bool(const char* name, bool absent) const {
+std::string ThirdPartyJson::Text(const char* name) {
   const nlohmann::json* const value = Find(name);
-  if (value == nullptr) return absent;
-  if (!value->is_boolean()) return WrongType(name, "true or false");
-  return value->get<bool>();
+  if (value == nullptr) return "";
+  if (value->is_string()) return value->get<std::string>();
+  FailType(name, "a string");
+  return "";
 }
 
-absl::StatusOr<std::int64_t> ThirdPartyJson::Number(const char* name,
-                                                    std::int64_t absent) const {
+bool ThirdPartyJson::Bool(const char* name, bool absent) {
   const nlohmann::json* const value = Find(name);
   if (value == nullptr) return absent;
+  if (value->is_boolean()) return value->get<bool>();
+  FailType(name, "true or false");
+  return absent;
+}
+
+std::int64_t ThirdPartyJson::Number(const char* name) {
+  const nlohmann::json* const value = Find(name);
+  if (value == nullptr) return 0;
   // A larger number would wrap in the Protobuf request.
-  if (!value->is_number_unsigned() ||
-      value->get<std::uint64_t>() >
-          static_cast<std::uint64_t>(
-              std::numeric_limits<std::int32_t>::max())) {
-    return WrongType(name, "a number from 0 to 2147483647");
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int32_t>::max();
+  if (value->is_number_unsigned() && value->get<std::uint64_t>() <= kMax) {
+    return value->get<std::int64_t>();
   }
-  return value->get<std::int64_t>();
+  FailType(name, "a number from 0 to 2147483647");
+  return 0;
 }
 
-absl::Status ThirdPartyJson::CheckAbsent(const char* name,
-                                         const char* reason) const {
-  if (Find(name) == nullptr) return absl::OkStatus();
-  return FieldError("INVALID_FIELD", name, reason);
+std::size_t ThirdPartyJson::Choice(
+    const char* name, std::initializer_list<std::string_view> words) {
+  const std::string text = Text(name);
+  if (!has(name)) return 0;
+  std::string known;
+  for (const std::string_view& word : words) {
+    if (absl::EqualsIgnoreCase(text, ToAbsl(word)))
+      return &word - words.begin();
+    absl::StrAppend(&known, known.empty() ? "" : ", ", ToAbsl(word));
+  }
+  Fail(FieldError("INVALID_FIELD", name, "must be one of " + known));
+  return 0;
 }
 
-absl::StatusOr<std::vector<std::string>> ThirdPartyJson::Texts(
-    const char* name, const std::vector<std::string>& fields) const {
-  const nlohmann::json* const value = Find(name);
-  if (value == nullptr) return std::vector<std::string>();
-  // These APIs take one text in place of a list.
-  if (value->is_string()) {
-    return std::vector<std::string>{value->get<std::string>()};
+v1::Side ThirdPartyJson::Side(const char* name) {
+  // The names are those of Cohere ("search_query"), Jina ("retrieval.query")
+  // and of the prompts of E5 models ("query", "passage").
+  const std::string side = Text(name);
+  for (const char* const query : {"query", "search_query", "retrieval.query"}) {
+    if (side == query) return v1::SIDE_QUERY;
   }
-  if (!value->is_array()) return WrongType(name, "a string or an array");
-  if (value->size() > static_cast<std::size_t>(limits_.max_texts_per_request)) {
-    return TooManyTexts(name, value->size(), limits_.max_texts_per_request);
+  for (const char* const document :
+       {"", "document", "passage", "search_document", "retrieval.passage"}) {
+    if (side == document) return v1::SIDE_DOCUMENT;
   }
+  Fail(FieldError("INVALID_FIELD", name,
+                  "must be query or document, or a name that other products "
+                  "give these"));
+  return v1::SIDE_DOCUMENT;
+}
+
+void ThirdPartyJson::Refuse(const char* name, std::string_view reason) {
+  if (has(name)) Fail(FieldError("INVALID_FIELD", name, reason));
+}
+
+std::vector<std::string> ThirdPartyJson::Texts(
+    const char* name, const std::vector<std::string>& fields) {
   std::vector<std::string> texts;
+  const nlohmann::json* const value = Find(name);
+  if (value == nullptr) return texts;
+  // These APIs take one text in place of a list.
+  if (value->is_string()) return {value->get<std::string>()};
+  if (!value->is_array()) {
+    FailType(name, "a string or an array");
+  } else if (value->size() >
+             static_cast<std::size_t>(limits_.max_texts_per_request)) {
+    Fail(TooManyTexts(name, value->size(), limits_.max_texts_per_request));
+  }
+  if (!status_.ok()) return texts;
   for (const nlohmann::json& item : *value) {
     std::optional<std::string> text;
     if (item.is_string()) text = item.get<std::string>();
     // Cohere's documents may be objects, of which rank_fields are read.
     if (item.is_object()) text = JoinFields(item, fields);
     if (!text.has_value()) {
-      return FieldError("INVALID_FIELD",
-                        absl::StrFormat("%s[%d]", name, texts.size()),
-                        "is no text (token ids are not supported)");
+      Fail(FieldError("INVALID_FIELD", ItemName(name, texts.size()),
+                      "is no text (token ids are not supported)"));
+      break;
     }
     texts.push_back(*std::move(text));
   }
   return texts;
-}
-
-absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name) {
-  // The names are those of Cohere ("search_query"), Jina ("retrieval.query")
-  // and of the prompts of E5 models ("query", "passage").
-  for (const std::string_view query :
-       {"query", "search_query", "retrieval.query"}) {
-    if (name == query) return v1::SIDE_QUERY;
-  }
-  for (const std::string_view document :
-       {"", "document", "passage", "search_document", "retrieval.passage"}) {
-    if (name == document) return v1::SIDE_DOCUMENT;
-  }
-  return FieldError("INVALID_FIELD", field,
-                    "must be query or document, or a name that other products "
-                    "give these");
 }
 
 std::string WithTheirName(std::string_view text, std::string_view ours,

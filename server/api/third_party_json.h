@@ -2,6 +2,8 @@
 // texts. A member that is null counts as absent; members that these APIs did
 // not have when the formats were written are ignored, since they grow.
 //
+//   Reading  after the first error each function returns its value for an
+//            absent member, and status() has the error.
 //   Memory   a body may have 16 values for each text that a request may have.
 //   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
 //            TOO_MANY_TEXTS, naming the member.
@@ -9,14 +11,13 @@
 #define SEMRANK_SERVER_API_THIRD_PARTY_JSON_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "semrank/v1/common.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
@@ -27,38 +28,41 @@ namespace semrank {
 class ThirdPartyJson {
  public:
   // `name` is what the body is called in errors: "embeddings request".
-  static absl::StatusOr<ThirdPartyJson> Parse(std::string_view body,
-                                              std::string_view name,
-                                              const Limits& limits);
+  ThirdPartyJson(std::string_view body, std::string_view name,
+                 const Limits& limits);
 
-  // Each returns the member's value, or `absent`.
-  absl::StatusOr<std::string> Text(const char* name,
-                                   std::string absent = "") const;
-  absl::StatusOr<bool> Bool(const char* name, bool absent) const;
-  // 0 to 2^31 - 1.
-  absl::StatusOr<std::int64_t> Number(const char* name,
-                                      std::int64_t absent) const;
-  // INVALID_FIELD if there is such a member; `reason` follows its name.
-  absl::Status CheckAbsent(const char* name, const char* reason) const;
+  std::string Text(const char* name);
+  bool Bool(const char* name, bool absent);
+  // 0 to 2^31 - 1; absent = 0.
+  std::int64_t Number(const char* name);
+  // The place of the member among `words`, whatever its case; absent = 0.
+  std::size_t Choice(const char* name,
+                     std::initializer_list<std::string_view> words);
+  // The side that a name means: "query", "search_query", "retrieval.query";
+  // "document", "passage", "search_document", "retrieval.passage"; absent =
+  // document.
+  v1::Side Side(const char* name);
   // A text, or a list of texts or of objects. The text of an object is that of
   // its `fields`, joined by blanks.
-  absl::StatusOr<std::vector<std::string>> Texts(
-      const char* name, const std::vector<std::string>& fields = {}) const;
+  std::vector<std::string> Texts(const char* name,
+                                 const std::vector<std::string>& fields = {});
+  // INVALID_FIELD if there is such a member; `reason` follows its name.
+  void Refuse(const char* name, std::string_view reason);
+
+  bool has(const char* name) const { return Find(name) != nullptr; }
+  // Sets the error unless there is one.
+  void Fail(const absl::Status& error) { status_.Update(error); }
+  const absl::Status& status() const { return status_; }
 
  private:
-  ThirdPartyJson(nlohmann::json object, const Limits& limits)
-      : object_(std::move(object)), limits_(limits) {}
-  // Null = absent.
+  // Null = absent, or after an error.
   const nlohmann::json* Find(const char* name) const;
+  void FailType(const char* name, const char* expected);
 
   nlohmann::json object_;
-  Limits limits_;
+  const Limits& limits_;
+  absl::Status status_;
 };
-
-// The side that a name of such an API means: "query", "search_query",
-// "retrieval.query"; "document", "passage", "search_document",
-// "retrieval.passage"; empty = document. INVALID_FIELD for others.
-absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name);
 
 // Replaces our name of a field, with which the text of an error begins, by
 // theirs: "texts[3]: empty" becomes "inputs[3]: empty".
@@ -66,7 +70,7 @@ std::string WithTheirName(std::string_view text, std::string_view ours,
                           std::string_view theirs);
 
 // The end of a text that is cut off when the text is too long.
-enum class Cut { kNone, kStart, kEnd };
+enum class Cut { kEnd, kStart, kNone };
 // How much of a text is kept.
 struct TextSize {
   std::int64_t max_bytes = 0;
@@ -81,12 +85,12 @@ void Truncate(const TextSize& size, Cut cut, std::string& text);
 absl::Status CheckDimension(const char* field, std::int64_t wanted,
                             const v1::EmbedTextsResponse& response);
 
-// The double that is written with the shortest digits of `value`: 0.1f as 0.1.
-double ToShortDouble(float value);
-
 // OK when every document was scored, else the first one's error: a client of
 // these APIs would not notice that one is missing.
 absl::Status CheckAllRanked(const v1::RankResponse& response);
+
+// The double that is written with the shortest digits of `value`: 0.1f as 0.1.
+double ToShortDouble(float value);
 
 // Counts words between blanks, which are reported as tokens.
 std::int64_t CountWords(std::string_view text);
