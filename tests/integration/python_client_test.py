@@ -384,6 +384,18 @@ class AgainstFakeServer(unittest.TestCase):
                 with self.subTest(name), self.assertRaisesRegex(TypeError, "abc.*: want several in a list, not one text"):
                     run("127.0.0.1:1", lambda call: call(name, *args))
 
+    def test_an_item_of_another_type_is_named(self):
+        for name, args, message in (
+                ("put", ("abc",), r"documents\[0\] 'a': want Document, not str"),
+                ("put", ([semrank.Document(id=1, title="t"), {"id": 7}],), r"documents\[1\] {'id': 7}: want Document, not dict"),
+                ("rank_stream", ("abc",), r"requests\[0\] 'a': want RankRequest, not str"),
+                ("embed_stream", ([7], "query"), r"texts\[0\] 7: want str, not int")):
+            for run in (blocking, in_asyncio):
+                with self.subTest(name), self.assertRaisesRegex(TypeError, message):
+                    run("127.0.0.1:1", lambda call: call(name, *args))
+        with self.assertRaisesRegex(ValueError, "title and document_id: want one of them"):
+            blocking("127.0.0.1:1", lambda call: call("explain", "q", "t", document_id="d1"))
+
     def test_help_shows_what_a_call_returns_and_every_option(self):
         for client, method, returns in ((semrank.Client, "rank", ranking.RankResponse),
                                         (semrank.AsyncClient, "put", semrank.PutResult),

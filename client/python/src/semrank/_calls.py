@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
 import grpc
@@ -48,6 +48,14 @@ def _several(name: str, items: Iterable[T]) -> Iterable[T]:
     if isinstance(items, (str, bytes)):
         raise TypeError(f"{name} {items!r:.40}: want several in a list, not one text")
     return items
+
+
+def _each(name: str, items: Iterable[T], kind: type[T]) -> Iterator[T]:
+    """The items. TypeError for one that is none, before gRPC fails to send it."""
+    for i, item in enumerate(items):
+        if not isinstance(item, kind):
+            raise TypeError(f"{name}[{i}] {item!r:.40}: want {kind.__name__}, not {type(item).__name__}")
+        yield item
 
 
 @dataclasses.dataclass
@@ -96,7 +104,7 @@ class Calls:
         request, and its RankResponse or the server's Error for it. After a broken
         stream, a new one carries the requests without a response and those that
         the server rejected for now. Requests are not split."""
-        all_requests = list(requests)
+        all_requests = list(_each("requests", requests, ranking.RankRequest))
         deadline = self._connection.deadline_for(1 + len(all_requests) // _REQUESTS_PER_DEADLINE)
         retry = Retry(self._connection.options, deadline)
         pending = dict(enumerate(all_requests))
@@ -146,6 +154,8 @@ class Calls:
         """Says which words make the score of one title, or of one document of the catalog."""
         request = ranking.ExplainRequest(query=query, model=common.ModelRef(name=model, version=version),
                                          parts=_enum("parts", _PARTS, parts))
+        if title is not None and document_id is not None:
+            raise ValueError("title and document_id: want one of them")
         if title is not None:
             request.title = title
         elif isinstance(document_id, int):
@@ -194,7 +204,7 @@ class Calls:
         request = embedding.EmbedTextsRequest(
             side=_enum("side", _SIDES, side), encoding=_enum("encoding", _ENCODINGS, encoding),
             model=common.ModelRef(name=model, version=version))
-        yield from self._embed_over_streams(_several("texts", texts), request, lambda part: [Give(part)])
+        yield from self._embed_over_streams(_each("texts", _several("texts", texts), str), request, lambda part: [Give(part)])
 
     def _embed_over_streams(self, texts: Iterable[str], request: embedding.EmbedTextsRequest,
                             use: Callable[[embedding.EmbedTextsStreamResponse], Iterable[Give[Any]]],
@@ -243,7 +253,7 @@ class Calls:
             result.num_replaced += response.num_replaced
             return num_answered, ()
 
-        yield from self._over_streams("PutDocumentsStream", documents, start, take)
+        yield from self._over_streams("PutDocumentsStream", _each("documents", documents, catalog.Document), start, take)
         return result
 
     def get(self, keys: Iterable[Key], *, with_payloads: bool = False) -> Plan[list[catalog.Document | None]]:
