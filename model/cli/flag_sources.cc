@@ -231,10 +231,10 @@ absl::Status GatherValues(ProgramCommand& program,
     // Files are read after this loop, as a later file wins over an earlier one.
     if (flag->option->count() > 0) {
       const std::vector<std::string> values = flag->option->results();
-      flag->Give(FlagSource::kCommandLine,
-                 flag->spec.is_repeated ? absl::StrJoin(values, ",")
-                                        : values.back(),
-                 "--" + flag->spec.name);
+      flag->Give(
+          FlagSource::kCommandLine,
+          flag->spec.is_repeated ? absl::StrJoin(values, ",") : values.back(),
+          "--" + flag->spec.name);
       continue;
     }
     const std::string variable = EnvironmentName(flag->spec.name);

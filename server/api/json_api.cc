@@ -184,7 +184,7 @@ HttpCall MakeLinesCall(const std::shared_ptr<const ApiCall>& call) {
   return http_call;
 }
 
-// Those without `make` are not read as a whole.
+// A body whose format has no `make` is not read as a whole.
 const FormatFunctions& FormatOf(HttpFormat format) {
   static constexpr FormatFunctions kLines = {nullptr, &WriteStatus};
   switch (format) {
