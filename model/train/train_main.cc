@@ -11,8 +11,10 @@
 #include "model/cli/command_line.h"
 #include "model/cli/standard_streams.h"
 #include "model/train/distributed/process_launch.h"
+#include "model/train/options/resolve_options.h"
+#include "model/train/run/publication.h"
 #include "model/train/run/train.h"
-#include "model/train/train_flags.h"
+#include "model/train/run/train_flags.h"
 
 namespace semrank {
 namespace {
@@ -65,8 +67,7 @@ std::vector<FlagValue> GivenFlags(const CommandLine& command_line) {
 absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
   // Before anything else that can fail: DisconnectProcesses then ends the run
   // of all processes.
-  SEMRANK_ASSIGN_OR_RETURN(Communicator* const communicator,
-                           ConnectProcesses());
+  SEMRANK_ASSIGN_OR_RETURN(Communicator* const processes, ConnectProcesses());
   if (flags.prints_options) {
     SEMRANK_ASSIGN_OR_RETURN(const std::string text,
                              DescribeOptions(command_line, flags));
@@ -75,13 +76,12 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
   }
   // As they were given: ResolveFlags clears what has no effect.
   const std::vector<FlagValue> given = GivenFlags(command_line);
-  SEMRANK_RETURN_IF_ERROR(
-      AgreeOnStatus(*communicator, ResolveFlags(command_line, flags)));
+  SEMRANK_RETURN_IF_ERROR(processes->Agree(ResolveFlags(command_line, flags)));
   for (const std::string& line : DescribeUnusedFlags(flags.options, given)) {
     absl::FPrintF(stderr, "%s\n", line);
   }
   SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
-                           Train(flags.options, given, *communicator));
+                           Train(flags.options, given, *processes));
   Print(summary, flags.prints_json);
   return absl::OkStatus();
 }

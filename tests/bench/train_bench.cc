@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "model/text/vocabulary_builder.h"
-#include "model/train/batches/batch_plan.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/batches/negative_sampler.h"
-#include "model/train/towers/softmax.h"
+#include "model/train/towers/training_kernels.h"
 #include "model/train/towers/two_tower_trainer.h"
 
 namespace semrank {

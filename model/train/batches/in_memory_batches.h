@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "model/train/batches/batch_plan.h"
 #include "model/train/batches/batch_source.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"

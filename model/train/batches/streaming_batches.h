@@ -10,17 +10,64 @@
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_STREAMING_BATCHES_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_STREAMING_BATCHES_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "model/base/mutex.h"
-#include "model/train/batches/batch_plan.h"
+#include "model/base/random.h"
+#include "model/data/pair_reader.h"
 #include "model/train/batches/batch_source.h"
-#include "model/train/batches/pair_shuffler.h"
+#include "model/train/batches/mini_batch.h"
+#include "model/train/batches/shuffled_lines.h"
+#include "model/train/data/streamed_data.h"
+#include "model/train/data/training_data.h"
+#include "model/train/options/train_options.h"
 
 namespace semrank {
+
+// The training pairs of a streaming data set in a different order each epoch.
+//
+//   Pairs    what LoadStreamedData has counted: usable, clicked and not held
+//            out; with --clicks=repeat each as often as it was clicked.
+//   Memory   the buffer (PairStream::shuffle_bytes) and one block.
+//   Threads  one thread at a time calls.
+class PairShuffler {
+ public:
+  // `data` is a streaming data set; both outlive the shuffler. Fails as
+  // LineBlocks::Create.
+  static absl::StatusOr<PairShuffler> Create(const TrainOptions& options,
+                                             const TrainingData& data);
+
+  void BeginEpoch(int epoch);
+  // DataLoss when the files hold fewer pairs than were counted.
+  absl::Status Next(ClickPair& pair);
+
+ private:
+  PairShuffler(const TrainOptions& options, const PairStream& stream,
+               LineBlocks blocks);
+
+  // False for a line that was not counted: bad, never clicked or held out.
+  bool ParseTrainingPair(std::string_view line, ClickPair& pair) const;
+  // Fills the buffer as far as lines go.
+  absl::Status Fill();
+
+  const TrainOptions& options_;
+  const PairStream& stream_;
+  TextHash hash_;
+  LineBlocks blocks_;
+  ShuffleBuffer buffer_;
+  Random order_;
+  // The next line to add, and how often.
+  std::string_view next_line_;
+  std::int64_t next_copies_ = 0;
+  bool at_end_ = true;
+  std::string line_;
+};
 
 class StreamingBatches : public BatchSource {
  public:

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/train/data/held_out_collection.h"
+#include "model/cli/progress.h"
+#include "model/data/pair_reader.h"
 #include "model/train/data/memory_budget.h"
-#include "model/train/data/read_pairs.h"
+#include "model/train/data/report_data.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_features.h"
 #include "model/train/options/model_size.h"
@@ -19,16 +24,87 @@
 namespace semrank {
 namespace {
 
-DataStatistics Describe(const std::vector<TextPair>& pairs,
-                        const TextInterner& texts,
-                        const std::vector<TextId>& queries,
-                        const std::vector<TextId>& titles) {
-  DataStatistics statistics;
-  statistics.train_pairs = static_cast<std::int64_t>(pairs.size());
-  for (const TextPair& pair : pairs) statistics.clicks += pair.clicks;
-  for (const TextId id : queries) statistics.queries.Add(texts.text(id));
-  for (const TextId id : titles) statistics.titles.Add(texts.text(id));
-  return statistics;
+// All clicked pairs of `files`, at least one. `shown`, unless null, gets all
+// lines, also those with 0 clicks. OutOfRange as soon as the pairs do not fit
+// in the limit of `memory`; null = pairs of any size.
+absl::StatusOr<std::vector<TextPair>> ReadPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts, const DataOptions* memory,
+    std::vector<ShownTitle>* shown) {
+  PairReader reader(files,
+                    shown != nullptr ? PairLines::kAll : PairLines::kClicked,
+                    bad_lines);
+  ProgressBar progress("reading", /*total=*/0, "pairs");
+  std::vector<TextPair> pairs;
+  ClickPair pair;
+  for (;;) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) break;
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    // One number stays free: the tables' marks for "none".
+    if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("more than %d distinct texts in %s", texts.size(),
+                          absl::StrJoin(files, ",")));
+    }
+    const TextPair interned = InternPair(pair, texts);
+    if (shown != nullptr) {
+      shown->push_back(
+          {interned.query, interned.title, pair.clicks, pair.impressions});
+    }
+    if (pair.clicks == 0) continue;
+    pairs.push_back(interned);
+    if (memory != nullptr && !FitsInMemory(PairBytes(pairs.size(), texts.size(),
+                                                     texts.num_characters()),
+                                           *memory)) {
+      return absl::OutOfRangeError("the pairs do not fit in memory");
+    }
+    progress.Update(static_cast<std::int64_t>(pairs.size()));
+  }
+  if (reader.num_without_clicks() > 0) {
+    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
+                  reader.num_without_clicks(),
+                  shown != nullptr ? "negatives only" : "left out");
+  }
+  if (pairs.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("no usable pair among the %d lines of %s",
+                        reader.num_lines(), absl::StrJoin(files, ",")));
+  }
+  if (HasTwoTitles(pairs)) return pairs;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "all pairs of %s have the same title, \"%s\": there is no other "
+      "title to learn from",
+      absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
+}
+
+absl::StatusOr<std::vector<TextPair>> ReadValidPairs(const DataOptions& options,
+                                                     BadLines& bad_lines,
+                                                     TextInterner& texts) {
+  return ReadPairs(options.valid_pair_files, bad_lines, texts,
+                   /*memory=*/nullptr, /*shown=*/nullptr);
+}
+
+// Returns the validation pairs that the options ask for; pairs that are held
+// out leave `train_pairs`.
+absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
+    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts,
+    std::vector<TextPair>& train_pairs) {
+  if (!options.data.valid_pair_files.empty()) {
+    return ReadValidPairs(options.data, bad_lines, texts);
+  }
+  if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
+  std::vector<TextPair> held_out =
+      HoldOutQueries(options.data.valid_fraction, options.seed, train_pairs);
+  // There are too few pairs to hold some out.
+  if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs)) {
+    train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
+    held_out.clear();
+    absl::FPrintF(stderr,
+                  "too few pairs to hold some out: training without "
+                  "validation\n");
+  }
+  return held_out;
 }
 
 // The texts of the training pairs and of their hard negatives.
@@ -47,26 +123,37 @@ std::vector<TextId> TextsOfVocabulary(const std::vector<TextId>& queries,
   return ids;
 }
 
-// Returns the validation pairs that the options ask for; pairs that are held
-// out leave `train_pairs`.
-absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
-    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts,
-    std::vector<TextPair>& train_pairs) {
-  if (!options.data.valid_pair_files.empty()) {
-    return ReadValidPairs(options.data.valid_pair_files, bad_lines, texts);
-  }
-  if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
-  std::vector<TextPair> held_out =
-      HoldOutQueries(options.data.valid_fraction, options.seed, train_pairs);
-  // There are too few pairs to hold some out.
-  if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs)) {
-    train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
-    held_out.clear();
-    absl::FPrintF(stderr,
-                  "too few pairs to hold some out: training without "
-                  "validation\n");
-  }
-  return held_out;
+DataStatistics Describe(const std::vector<TextPair>& pairs,
+                        const TextInterner& texts,
+                        const std::vector<TextId>& queries,
+                        const std::vector<TextId>& titles) {
+  DataStatistics statistics;
+  statistics.train_pairs = static_cast<std::int64_t>(pairs.size());
+  for (const TextPair& pair : pairs) statistics.clicks += pair.clicks;
+  for (const TextId id : queries) statistics.queries.Add(texts.text(id));
+  for (const TextId id : titles) statistics.titles.Add(texts.text(id));
+  return statistics;
+}
+
+// The data with everything that is made of `texts`. `statistics` has what was
+// counted of the training pairs.
+TrainingData MakeData(const TrainOptions& options, const TextInterner& texts,
+                      Featurizer featurizer, std::vector<TextPair> valid_pairs,
+                      std::vector<TextId> titles, DataStatistics statistics,
+                      const BadLines& bad_lines) {
+  TextBags bags(texts, featurizer, TextFormOf(options.tower));
+  TrainingData data = {.featurizer = std::move(featurizer),
+                       .bags = std::move(bags)};
+  data.lexical_idf = LexicalIdfOf(options.features, texts, titles);
+  data.held_out =
+      MakeHeldOutCollection(texts, valid_pairs, titles, options.seed);
+  statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
+  statistics.bad_lines = bad_lines.count();
+  statistics.features = NumListedFeatures(data.featurizer);
+  data.statistics = statistics;
+  data.valid_pairs = std::move(valid_pairs);
+  data.titles = std::move(titles);
+  return data;
 }
 
 // OutOfRange when the pairs do not fit.
@@ -74,19 +161,16 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                                             BadLines& bad_lines) {
   TextInterner texts;
   std::vector<ShownTitle> shown_lines;
+  const bool uses_shown = UsesShownTitles(options.loss);
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> train_pairs,
-      ReadPairs(
-          options.data.train_files, bad_lines, texts,
-          {.memory = &options.data,
-           .shown = UsesShownTitles(options.loss) ? &shown_lines : nullptr}));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckDistinctTitles(options.data.train_files, train_pairs, texts));
+      ReadPairs(options.data.train_files, bad_lines, texts, &options.data,
+                uses_shown ? &shown_lines : nullptr));
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> valid_pairs,
       TakeValidPairs(options, bad_lines, texts, train_pairs));
   ShownTitles shown;
-  if (UsesShownTitles(options.loss)) {
+  if (uses_shown) {
     SEMRANK_ASSIGN_OR_RETURN(
         shown, ReadShownTitles(std::move(shown_lines), options.data.judged_file,
                                bad_lines, texts));
@@ -105,42 +189,89 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
       PairBytes(static_cast<std::int64_t>(train_pairs.size()), texts.size(),
                 texts.num_characters()),
       options, featurizer.num_features()));
-
   absl::FPrintF(stderr,
                 "%d pairs (%d queries, %d titles) for training, %d for "
                 "validation, %d features, %d bad lines\n",
                 train_pairs.size(), queries.size(), titles.size(),
                 valid_pairs.size(), NumListedFeatures(featurizer),
                 bad_lines.count());
-  DataStatistics statistics = Describe(train_pairs, texts, queries, titles);
-  statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
-  statistics.bad_lines = bad_lines.count();
-  statistics.features = NumListedFeatures(featurizer);
-  TextBags bags(texts, featurizer, TextFormOf(options.tower));
-  std::vector<float> lexical_idf =
-      LexicalIdfOf(options.features, texts, titles);
-  std::shared_ptr<const Collection> held_out =
-      MakeHeldOutCollection(texts, valid_pairs, titles, options.seed);
-  std::shared_ptr<const TextInterner> kept_texts;
+  const DataStatistics statistics =
+      Describe(train_pairs, texts, queries, titles);
+  TrainingData data =
+      MakeData(options, texts, std::move(featurizer), std::move(valid_pairs),
+               std::move(titles), statistics, bad_lines);
+  data.train_pairs = std::move(train_pairs);
+  data.shown = std::move(shown);
   // Only mistyped queries and the fit of the lexical weight need texts later;
   // otherwise they are freed here.
   if (options.loss.query_typos > 0 || !options.features.lexical_weight) {
-    kept_texts = std::make_shared<TextInterner>(std::move(texts));
+    data.texts = std::make_shared<TextInterner>(std::move(texts));
   }
-  return TrainingData{std::move(featurizer),
-                      std::move(bags),
-                      std::move(train_pairs),
-                      std::move(valid_pairs),
-                      std::move(titles),
-                      std::move(shown),
-                      statistics,
-                      /*stream=*/nullptr,
-                      std::move(kept_texts),
-                      std::move(lexical_idf),
-                      std::move(held_out)};
+  return data;
+}
+
+absl::Status CheckStreamable(const TrainOptions& options) {
+  if (options.loss.logq > 0) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "the click log does not fit in --memory_limit, but --logq=%g needs the "
+        "number of pairs of every title: give more memory or --logq=0",
+        options.loss.logq));
+  }
+  if (UsesShownTitles(options.loss) && options.data.judged_file.empty()) {
+    return absl::ResourceExhaustedError(
+        "the click log does not fit in --memory_limit, but all of it is needed "
+        "to know what was shown for a query: give more memory or --judged");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
+
+std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
+  return loss.clicks == v1::CLICK_USE_REPEAT ? clicks : 1;
+}
+
+absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
+                                              BadLines& bad_lines) {
+  SEMRANK_RETURN_IF_ERROR(CheckStreamable(options));
+  SEMRANK_ASSIGN_OR_RETURN(CountedLog log, CountLog(options, bad_lines));
+  PairStream& stream = *log.stream;
+  if (!options.data.valid_pair_files.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        log.held_out, ReadValidPairs(options.data, bad_lines, stream.texts));
+  }
+  ShownTitles shown;
+  if (UsesShownTitles(options.loss)) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        shown,
+        ReadShownTitles({}, options.data.judged_file, bad_lines, stream.texts));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(Featurizer featurizer,
+                           MakeFeaturizer(options.features, log.vocabulary));
+  SEMRANK_ASSIGN_OR_RETURN(
+      stream.shuffle_bytes,
+      ShareForShuffling(options, featurizer.num_features()));
+  absl::FPrintF(
+      stderr,
+      "%d pairs for training, streamed from disk through a shuffle buffer "
+      "of %d bytes; %d for validation, %d features, %d bad lines\n",
+      stream.num_pairs, stream.shuffle_bytes, log.held_out.size(),
+      NumListedFeatures(featurizer), bad_lines.count());
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
+                  log.has_all_titles ? "all " : "a sample of ",
+                  log.titles.size());
+  }
+  TrainingData data = MakeData(options, stream.texts, std::move(featurizer),
+                               std::move(log.held_out), std::move(log.titles),
+                               log.statistics, bad_lines);
+  data.shown = std::move(shown);
+  // The pointer shares the ownership of the stream, whose member it is.
+  data.texts =
+      std::shared_ptr<const TextInterner>(log.stream, &log.stream->texts);
+  data.stream = std::move(log.stream);
+  return data;
+}
 
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines) {

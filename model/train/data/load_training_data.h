@@ -2,6 +2,8 @@
 #ifndef SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_
 #define SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "model/data/input_lines.h"
 #include "model/train/data/training_data.h"
@@ -9,8 +11,8 @@
 
 namespace semrank {
 
-// Reads the pairs into memory, or, when they do not fit in memory_limit, what
-// LoadStreamedData keeps. Prints on standard error what was read.
+// Reads the pairs into memory, or, when they do not fit in memory_limit, as
+// LoadStreamedData. Prints on standard error what was read.
 //
 //   Errors   InvalidArgument: a file without a usable pair, or all titles are
 //            the same. ResourceExhausted as LoadStreamedData. Ctrl-C ends it
@@ -18,6 +20,14 @@ namespace semrank {
 //            BadLines.
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines);
+
+// Leaves the training pairs on disk: `stream` of the result says how to find
+// them again. ResourceExhausted when memory_limit is too small for that.
+absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
+                                              BadLines& bad_lines);
+
+// How often an epoch contains a pair with `clicks` clicks.
+std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);
 
 }  // namespace semrank
 

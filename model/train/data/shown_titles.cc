@@ -20,6 +20,8 @@ constexpr float kValueOfUnjudged = 1;
 
 // Merges the entries of each (query, title), in their order.
 void AddUp(std::vector<ShownTitle>& shown) {
+  // The list has an entry for each line of the log. A table of its pairs would
+  // take several times the memory, so the list is sorted in place.
   std::sort(shown.begin(), shown.end(),
             [](const ShownTitle& a, const ShownTitle& b) {
               return std::tie(a.query, a.title) < std::tie(b.query, b.title);

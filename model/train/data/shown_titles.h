@@ -24,9 +24,16 @@
 #include "model/data/input_lines.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
-#include "model/train/data/read_pairs.h"
 
 namespace semrank {
+
+// A line of a click log, also one without a click.
+struct ShownTitle {
+  TextId query = 0;
+  TextId title = 0;
+  std::int64_t clicks = 0;
+  std::int64_t impressions = 0;  // 0 = not given
+};
 
 struct JudgedTitle {
   TextId query = 0;

@@ -1,28 +1,18 @@
 #include "model/train/data/streamed_data.h"
 
-#include <cstdio>
-#include <map>
-#include <memory>
-#include <string>
+#include <iterator>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
-#include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
 #include "model/data/pair_reader.h"
 #include "model/format/model_config.h"
-#include "model/text/vocabulary_builder.h"
 #include "model/text/word_sequences.h"
-#include "model/train/data/held_out_collection.h"
 #include "model/train/data/memory_budget.h"
-#include "model/train/data/read_pairs.h"
-#include "model/train/data/title_sample.h"
-#include "model/train/data/training_features.h"
 #include "model/train/options/model_size.h"
 
 namespace semrank {
@@ -79,13 +69,31 @@ class StreamCounter {
     held_out_below_ = 0;
   }
 
-  const std::map<std::uint64_t, std::vector<ClickPair>>& held_out() const {
-    return held_out_;
+  // Returns what was kept; the counter is not used afterwards.
+  CountedLog Finish() {
+    CountedLog log = {.stream = std::make_shared<PairStream>(),
+                      .titles = {},
+                      .has_all_titles = titles_.complete(),
+                      .held_out = {},
+                      .vocabulary = std::move(vocabulary_),
+                      .statistics = statistics_};
+    log.stream->num_pairs = statistics_.train_pairs;
+    log.stream->num_clicks = statistics_.clicks;
+    log.stream->held_out_below = held_out_below_;
+    log.statistics.distinct_texts = false;
+    // Titles come first, in the order of their hashes, so that their numbers,
+    // and with them the drawn negatives, do not depend on the order of the
+    // files.
+    for (const auto& [hash, title] : titles_.titles()) {
+      log.titles.push_back(log.stream->texts.Intern(title));
+    }
+    for (const auto& [hash, pairs] : held_out_) {
+      for (const ClickPair& pair : pairs) {
+        log.held_out.push_back(InternPair(pair, log.stream->texts));
+      }
+    }
+    return log;
   }
-  const TitleSample& titles() const { return titles_; }
-  const VocabularyBuilder& vocabulary() const { return vocabulary_; }
-  DataStatistics statistics() const { return statistics_; }
-  std::uint64_t held_out_below() const { return held_out_below_; }
 
  private:
   void AddForTraining(const ClickPair& pair) {
@@ -157,85 +165,6 @@ class StreamCounter {
   DataStatistics statistics_;
 };
 
-absl::Status CheckStreamable(const TrainOptions& options) {
-  if (options.loss.logq > 0) {
-    return absl::ResourceExhaustedError(absl::StrFormat(
-        "the click log does not fit in --memory_limit, but --logq=%g needs the "
-        "number of pairs of every title: give more memory or --logq=0",
-        options.loss.logq));
-  }
-  if (UsesShownTitles(options.loss) && options.data.judged_file.empty()) {
-    return absl::ResourceExhaustedError(
-        "the click log does not fit in --memory_limit, but all of it is needed "
-        "to know what was shown for a query: give more memory or --judged");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CountPairs(const TrainOptions& options, BadLines& bad_lines,
-                        StreamCounter& counter) {
-  PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines);
-  ProgressBar progress("counting", /*total=*/0, "pairs");
-  ClickPair pair;
-  for (std::int64_t count = 1;; ++count) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
-    if (!more) break;
-    if (Interrupted()) return absl::CancelledError("interrupted while reading");
-    counter.Add(pair);
-    progress.Update(count);
-  }
-  counter.DropTooSmallValidation();
-  if (counter.titles().titles().size() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "the %d lines of %s have fewer than two titles", reader.num_lines(),
-      absl::StrJoin(options.data.train_files, ",")));
-}
-
-std::vector<TextPair> InternHeldOut(const StreamCounter& counter,
-                                    TextInterner& texts) {
-  std::vector<TextPair> pairs;
-  for (const auto& [hash, held_out] : counter.held_out()) {
-    for (const ClickPair& pair : held_out) {
-      pairs.push_back(InternPair(pair, texts));
-    }
-  }
-  return pairs;
-}
-
-std::vector<TextId> InternTitles(const TitleSample& sample,
-                                 TextInterner& texts) {
-  std::vector<TextId> ids;
-  for (const auto& [hash, title] : sample.titles()) {
-    ids.push_back(texts.Intern(title));
-  }
-  return ids;
-}
-
-DataStatistics Describe(const StreamCounter& counter,
-                        const Featurizer& featurizer, std::size_t num_valid,
-                        const BadLines& bad_lines) {
-  DataStatistics statistics = counter.statistics();
-  statistics.valid_pairs = static_cast<std::int64_t>(num_valid);
-  statistics.bad_lines = bad_lines.count();
-  statistics.features = NumListedFeatures(featurizer);
-  statistics.distinct_texts = false;
-  return statistics;
-}
-
-void Print(const DataStatistics& statistics, std::int64_t shuffle_bytes,
-           const TrainOptions& options, const TitleSample& sample) {
-  absl::FPrintF(
-      stderr,
-      "%d pairs for training, streamed from disk through a shuffle buffer "
-      "of %d bytes; %d for validation, %d features, %d bad lines\n",
-      statistics.train_pairs, shuffle_bytes, statistics.valid_pairs,
-      statistics.features, statistics.bad_lines);
-  if (options.tower.kind != v1::TOWER_KIND_SSI) return;
-  absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
-                sample.complete() ? "all " : "a sample of ",
-                sample.titles().size());
-}
-
 }  // namespace
 
 TextHash::TextHash(std::uint64_t seed)
@@ -252,58 +181,48 @@ std::uint64_t TextHash::operator()(std::string_view text) const {
   return fingerprinter_(text).hi;
 }
 
-absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
-                                              BadLines& bad_lines) {
-  SEMRANK_RETURN_IF_ERROR(CheckStreamable(options));
-  StreamCounter counter(options);
-  SEMRANK_RETURN_IF_ERROR(CountPairs(options, bad_lines, counter));
+bool TitleSample::IsFull() const {
+  return titles_.size() > max_titles_ ||
+         (bytes_ > max_bytes_ && titles_.size() > kMinTitles);
+}
 
-  auto stream = std::make_shared<PairStream>();
-  stream->num_pairs = counter.statistics().train_pairs;
-  stream->num_clicks = counter.statistics().clicks;
-  stream->held_out_below = counter.held_out_below();
-  // Titles come first, in the order of their hashes, so that their numbers, and
-  // with them the drawn negatives, do not depend on the order of the files.
-  std::vector<TextId> titles = InternTitles(counter.titles(), stream->texts);
-  std::vector<TextPair> valid_pairs = InternHeldOut(counter, stream->texts);
-  if (!options.data.valid_pair_files.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        valid_pairs, ReadValidPairs(options.data.valid_pair_files, bad_lines,
-                                    stream->texts));
+void TitleSample::Add(std::uint64_t hash, const std::string& title) {
+  // The k lowest hashes of all titles are a uniform sample of the distinct
+  // ones: a title is in or out by its hash, however often it occurs.
+  if (hash > highest_) {
+    complete_ = false;
+    return;
   }
-  ShownTitles shown;
-  if (UsesShownTitles(options.loss)) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        shown, ReadShownTitles({}, options.data.judged_file, bad_lines,
-                               stream->texts));
+  if (!titles_.try_emplace(hash, title).second) return;
+  bytes_ += KeptTextBytes(title.size());
+  while (IsFull()) {
+    const auto last = std::prev(titles_.end());
+    bytes_ -= KeptTextBytes(last->second.size());
+    highest_ = last->first - 1;
+    titles_.erase(last);
+    complete_ = false;
   }
-  SEMRANK_ASSIGN_OR_RETURN(
-      Featurizer featurizer,
-      MakeFeaturizer(options.features, counter.vocabulary()));
-  SEMRANK_ASSIGN_OR_RETURN(
-      stream->shuffle_bytes,
-      ShareForShuffling(options, featurizer.num_features()));
-  const DataStatistics statistics =
-      Describe(counter, featurizer, valid_pairs.size(), bad_lines);
-  Print(statistics, stream->shuffle_bytes, options, counter.titles());
-  TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
-  std::vector<float> lexical_idf =
-      LexicalIdfOf(options.features, stream->texts, titles);
-  std::shared_ptr<const Collection> held_out =
-      MakeHeldOutCollection(stream->texts, valid_pairs, titles, options.seed);
-  // The pointer shares the ownership of the stream, whose member it is.
-  std::shared_ptr<const TextInterner> texts(stream, &stream->texts);
-  return TrainingData{.featurizer = std::move(featurizer),
-                      .bags = std::move(bags),
-                      .train_pairs = {},
-                      .valid_pairs = std::move(valid_pairs),
-                      .titles = std::move(titles),
-                      .shown = std::move(shown),
-                      .statistics = statistics,
-                      .stream = std::move(stream),
-                      .texts = std::move(texts),
-                      .lexical_idf = std::move(lexical_idf),
-                      .held_out = std::move(held_out)};
+}
+
+absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
+                                    BadLines& bad_lines) {
+  StreamCounter counter(options);
+  PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines);
+  ProgressBar progress("counting", /*total=*/0, "pairs");
+  ClickPair pair;
+  for (std::int64_t count = 1;; ++count) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) break;
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    counter.Add(pair);
+    progress.Update(count);
+  }
+  counter.DropTooSmallValidation();
+  CountedLog log = counter.Finish();
+  if (log.titles.size() >= 2) return log;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the %d lines of %s have fewer than two titles", reader.num_lines(),
+      absl::StrJoin(options.data.train_files, ",")));
 }
 
 }  // namespace semrank

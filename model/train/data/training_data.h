@@ -14,7 +14,7 @@
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/text/featurizer.h"
-#include "model/train/data/data_statistics.h"
+#include "model/train/data/report_data.h"
 #include "model/train/data/shown_titles.h"
 
 namespace semrank {
@@ -35,16 +35,16 @@ struct TrainingData {
   TextBags bags;
   // Pairs in the order of the files, each as often as it occurs there. Empty
   // for a streaming data set.
-  std::vector<TextPair> train_pairs;
+  std::vector<TextPair> train_pairs = {};
   // Pairs of valid_pair_files, or of held-out queries; may be empty.
-  std::vector<TextPair> valid_pairs;
+  std::vector<TextPair> valid_pairs = {};
   // Distinct titles of the training pairs, or a sample of them; at least two.
-  std::vector<TextId> titles;
+  std::vector<TextId> titles = {};
   // Hard negatives, if the loss uses them.
-  ShownTitles shown;
-  DataStatistics statistics;
+  ShownTitles shown = {};
+  DataStatistics statistics = {};
   // Null when train_pairs holds the pairs.
-  std::shared_ptr<const PairStream> stream;
+  std::shared_ptr<const PairStream> stream = nullptr;
   // The texts that `bags` numbers, if they are still needed: for typos in
   // queries, or to fit the lexical weight; otherwise null.
   std::shared_ptr<const TextInterner> texts = nullptr;

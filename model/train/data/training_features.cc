@@ -115,6 +115,7 @@ TextForm TextFormOf(const TowerOptions& options) {
                                              : TextForm::kBags;
 }
 
+// Buckets of unknown words are indices of the model, not features of the data.
 int NumListedFeatures(const Featurizer& featurizer) {
   const auto& words = featurizer.words();
   const int num_unknown =

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "model/train/batches/batch_share.h"
 
 namespace semrank {
 namespace {
@@ -63,7 +62,7 @@ void ForEachSlice(std::span<T> values, Visit visit) {
 
 // Replaces the values by those of rank 0.
 template <typename T>
-void Broadcast(Communicator& communicator, std::span<T> values) {
+void BroadcastSlices(Communicator& communicator, std::span<T> values) {
   std::vector<T> slice;
   std::vector<int> sizes(communicator.num_processes());
   ForEachSlice(values, [&](std::span<T> part) {
@@ -87,7 +86,7 @@ Communicator& SingleProcess() {
 }
 
 void Communicator::AllReduceSum(std::span<float> values) {
-  if (num_processes() == 1) return;
+  if (is_alone()) return;
   ForEachSlice(values, [this](std::span<float> part) { SumSlice(part); });
 }
 
@@ -114,14 +113,12 @@ void Communicator::SumSlice(std::span<float> values) {
   AllGather<float>(sums, part_sizes, values);
 }
 
-absl::Status AgreeOnStatus(Communicator& communicator,
-                           const absl::Status& own) {
-  if (communicator.num_processes() == 1) return own;
+absl::Status Communicator::Agree(const absl::Status& own) {
+  if (is_alone()) return own;
   // Codes are sent first: nearly every step succeeds everywhere, and then each
   // process sends four bytes and no text.
   const std::uint32_t own_code = static_cast<std::uint32_t>(own.code());
-  const std::vector<std::uint32_t> codes =
-      GatherEqual(communicator, {&own_code, 1});
+  const std::vector<std::uint32_t> codes = GatherEqual(*this, {&own_code, 1});
   const auto failed = std::find_if(
       codes.begin(), codes.end(), [](std::uint32_t code) { return code != 0; });
   if (failed == codes.end()) return absl::OkStatus();
@@ -130,63 +127,59 @@ absl::Status AgreeOnStatus(Communicator& communicator,
     std::memcpy(message.data(), own.message().data(),
                 std::min(own.message().size(), 4 * kMessageWords - 1));
   }
-  const std::vector<std::uint32_t> messages =
-      GatherEqual(communicator, message);
+  const std::vector<std::uint32_t> messages = GatherEqual(*this, message);
   const int first = static_cast<int>(failed - codes.begin());
-  if (first == communicator.rank()) return own;
+  if (first == rank()) return own;
   const std::string text(
       reinterpret_cast<const char*>(&messages[first * kMessageWords]));
   const std::string from =
-      first == 0 ? ""
-                 : absl::StrFormat("process %d of %d: ", first + 1,
-                                   communicator.num_processes());
+      first == 0
+          ? ""
+          : absl::StrFormat("process %d of %d: ", first + 1, num_processes());
   return absl::Status(static_cast<absl::StatusCode>(*failed), from + text);
 }
 
-absl::Status CheckSameOnAllRanks(Communicator& communicator,
-                                 std::uint64_t fingerprint,
-                                 absl::string_view what) {
-  const std::vector<std::uint64_t> all =
-      GatherValues(communicator, fingerprint);
-  for (int p = 1; p < communicator.num_processes(); ++p) {
+absl::Status Communicator::CheckSame(std::uint64_t fingerprint,
+                                     std::string_view what) {
+  if (is_alone()) return absl::OkStatus();
+  const std::vector<std::uint64_t> all = GatherValues(*this, fingerprint);
+  for (int p = 1; p < num_processes(); ++p) {
     if (all[p] == all[0]) continue;
     return absl::InternalError(
         absl::StrFormat("process %d of %d has other %s than process 1", p + 1,
-                        communicator.num_processes(), what));
+                        num_processes(), what));
   }
   return absl::OkStatus();
 }
 
-double AllReduceSum(Communicator& communicator, double own) {
+double Communicator::Sum(double own) {
   double sum = 0;
   for (const std::uint64_t bits :
-       GatherValues(communicator, std::bit_cast<std::uint64_t>(own))) {
+       GatherValues(*this, std::bit_cast<std::uint64_t>(own))) {
     sum += std::bit_cast<double>(bits);
   }
   return sum;
 }
 
-double BroadcastFromRank0(Communicator& communicator, double value) {
+double Communicator::Broadcast(double value) {
   return std::bit_cast<double>(
-      GatherValues(communicator, std::bit_cast<std::uint64_t>(value)).front());
+      GatherValues(*this, std::bit_cast<std::uint64_t>(value)).front());
 }
 
-std::string BroadcastFromRank0(Communicator& communicator,
-                               std::string_view text) {
+std::string Communicator::Broadcast(std::string_view text) {
   // A double holds the size exactly: no text has 2^53 bytes.
-  const auto size = static_cast<std::size_t>(
-      BroadcastFromRank0(communicator, static_cast<double>(text.size())));
+  const auto size =
+      static_cast<std::size_t>(Broadcast(static_cast<double>(text.size())));
   std::vector<std::uint32_t> words((size + 3) / 4);
-  if (communicator.is_rank0() && size > 0) {
+  if (is_first() && size > 0) {
     std::memcpy(words.data(), text.data(), size);
   }
-  Broadcast<std::uint32_t>(communicator, words);
+  BroadcastSlices<std::uint32_t>(*this, words);
   return std::string(reinterpret_cast<const char*>(words.data()), size);
 }
 
-void BroadcastFromRank0(Communicator& communicator, std::span<float> values) {
-  if (communicator.num_processes() == 1) return;
-  Broadcast(communicator, values);
+void Communicator::Broadcast(std::span<float> values) {
+  if (!is_alone()) BroadcastSlices(*this, values);
 }
 
 }  // namespace semrank

@@ -20,6 +20,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/train/batches/batch_share.h"
 
 namespace semrank {
 
@@ -31,8 +33,44 @@ class Communicator {
 
   virtual int rank() const = 0;  // in [0, num_processes())
   virtual int num_processes() const = 0;
-  // Rank 0 prints, validates, writes checkpoints and publishes.
-  bool is_rank0() const { return rank() == 0; }
+  bool is_alone() const { return num_processes() == 1; }
+  // The first process, rank 0, prints, validates, writes checkpoints and
+  // publishes. The others only take part in the steps.
+  bool is_first() const { return rank() == 0; }
+  // What this process embeds of a mini-batch.
+  BatchShare ShareOf(const MiniBatch& batch) const {
+    return semrank::ShareOf(batch, rank(), num_processes());
+  }
+
+  // OK if every process passes OK. Otherwise, in all of them, the status of the
+  // lowest rank that failed.
+  absl::Status Agree(const absl::Status& own);
+  // The result of this process if every process passes a value, otherwise as
+  // Agree.
+  template <typename T>
+  absl::StatusOr<T> Agree(absl::StatusOr<T> own) {
+    const absl::Status all = Agree(own.status());
+    if (!all.ok()) return all;
+    return own;
+  }
+  // Calls `work`, which returns a StatusOr, in the first process alone. The
+  // others get a value-initialised result, or fail together with the first.
+  template <typename Work>
+  auto OnFirst(Work&& work) -> std::invoke_result_t<Work> {
+    using Result = std::invoke_result_t<Work>;
+    Result result = typename Result::value_type();
+    if (is_first()) result = work();
+    return Agree(std::move(result));
+  }
+  // Internal, in all processes, if `fingerprint` differs between them.
+  absl::Status CheckSame(std::uint64_t fingerprint, std::string_view what);
+  // The sum over the ranks, added in their order.
+  double Sum(double own);
+  // Returns the value of the first process in all. `values` has the same size
+  // in each, and is overwritten.
+  double Broadcast(double value);
+  std::string Broadcast(std::string_view text);
+  void Broadcast(std::span<float> values);
 
   // Fills `all` with the values of rank 0, then those of rank 1, and so on;
   // rank r has sizes[r] values.
@@ -63,45 +101,16 @@ class Communicator {
 // The communicator of a run of one process.
 Communicator& SingleProcess();
 
-// OK if every process passes OK. Otherwise, in all of them, the status of the
-// lowest rank that failed.
-absl::Status AgreeOnStatus(Communicator& communicator, const absl::Status& own);
+// What trains a model: the threads of this process, and the processes.
+struct Workers {
+  // A pool alone stands for a run of one process.
+  Workers(ThreadPool& threads,  // NOLINT(google-explicit-constructor)
+          Communicator& all = SingleProcess())
+      : pool(threads), processes(all) {}
 
-// The result of this process if every process passes a value, otherwise as
-// AgreeOnStatus.
-template <typename T>
-absl::StatusOr<T> AgreeOnResult(Communicator& communicator,
-                                absl::StatusOr<T> own) {
-  const absl::Status all = AgreeOnStatus(communicator, own.status());
-  if (!all.ok()) return all;
-  return own;
-}
-
-// Calls `work`, which returns a StatusOr, on rank 0 alone. The others get a
-// value-initialised result, or fail together with rank 0.
-template <typename Work>
-auto OnRank0(Communicator& communicator, Work&& work)
-    -> std::invoke_result_t<Work> {
-  using Result = std::invoke_result_t<Work>;
-  Result result = typename Result::value_type();
-  if (communicator.is_rank0()) result = work();
-  return AgreeOnResult(communicator, std::move(result));
-}
-
-// Internal, in all processes, if `fingerprint` differs between them.
-absl::Status CheckSameOnAllRanks(Communicator& communicator,
-                                 std::uint64_t fingerprint,
-                                 absl::string_view what);
-
-// The sum over the ranks, added in their order.
-double AllReduceSum(Communicator& communicator, double value);
-
-// Returns the value of rank 0 in all processes. `values` has the same size in
-// each, and is overwritten.
-double BroadcastFromRank0(Communicator& communicator, double value);
-std::string BroadcastFromRank0(Communicator& communicator,
-                               std::string_view text);
-void BroadcastFromRank0(Communicator& communicator, std::span<float> values);
+  ThreadPool& pool;
+  Communicator& processes;
+};
 
 }  // namespace semrank
 

@@ -1,13 +1,73 @@
 #include "model/train/optimizer/parameter_optimizer.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/train/optimizer/parameter_optimizer.cc"
+#include <hwy/foreach_target.h>  // before all that includes highway.h
+#include <hwy/highway.h>
+
 #include <cassert>
 #include <cmath>
 #include <numbers>
 
-#include "model/train/optimizer/update_rules.h"
 #include "model/train/options/model_size.h"
 
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
+namespace {
+
+constexpr float kEpsilon = 1e-8f;
+
+// The defaults of Kingma and Ba (2015).
+constexpr double kAdamBeta1 = 0.9;
+constexpr double kAdamBeta2 = 0.999;
+
+// w -= rate g (DSSM eq. 8).
+void StepSgd(float rate, const float* __restrict gradient, std::size_t count,
+             float* __restrict weights) {
+  for (std::size_t i = 0; i < count; ++i) weights[i] -= rate * gradient[i];
+}
+
+// s += g^2, w -= rate g / (sqrt(s) + e) (Duchi, Hazan and Singer, 2011).
+void StepAdagrad(float rate, const float* __restrict gradient,
+                 std::size_t count, float* __restrict square_sums,
+                 float* __restrict weights) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i];
+    const float s = square_sums[i] + g * g;
+    square_sums[i] = s;
+    weights[i] -= rate * g / (std::sqrt(s) + kEpsilon);
+  }
+}
+
+// m += (1 - b1)(g - m), v += (1 - b2)(g^2 - v), w -= rate m' / (sqrt(v') + e)
+// (Kingma and Ba, 2015); step_size and second_scale have the corrections of m'
+// and v'.
+void StepAdam(float step_size, float second_scale,
+              const float* __restrict gradient, std::size_t count,
+              float* __restrict first_moments, float* __restrict second_moments,
+              float* __restrict weights) {
+  constexpr float kRate1 = static_cast<float>(1 - kAdamBeta1);
+  constexpr float kRate2 = static_cast<float>(1 - kAdamBeta2);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i];
+    const float m = first_moments[i] + kRate1 * (g - first_moments[i]);
+    const float v = second_moments[i] + kRate2 * (g * g - second_moments[i]);
+    first_moments[i] = m;
+    second_moments[i] = v;
+    weights[i] -= step_size * m / (std::sqrt(v) * second_scale + kEpsilon);
+  }
+}
+
+}  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace semrank {
+
+HWY_EXPORT(StepSgd);
+HWY_EXPORT(StepAdagrad);
+HWY_EXPORT(StepAdam);
 
 ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
                                        std::span<float> weights)
@@ -36,10 +96,10 @@ void ParameterOptimizer::BeginStep(double learning_rate) {
   // the same for all weights of a step, so it goes into two factors. They are
   // computed in double, because 1 - b2^step is near 0.001 at first.
   const double step = static_cast<double>(step_);
-  step_size_ =
-      static_cast<float>(learning_rate / (1 - std::pow(kAdamBeta1, step)));
-  second_scale_ =
-      static_cast<float>(1 / std::sqrt(1 - std::pow(kAdamBeta2, step)));
+  step_size_ = static_cast<float>(
+      learning_rate / (1 - std::pow(HWY_NAMESPACE::kAdamBeta1, step)));
+  second_scale_ = static_cast<float>(
+      1 / std::sqrt(1 - std::pow(HWY_NAMESPACE::kAdamBeta2, step)));
 }
 
 void ParameterOptimizer::Prefetch(std::size_t first, std::size_t count) const {
@@ -58,14 +118,16 @@ void ParameterOptimizer::Update(std::size_t first,
   // A layer without biases has an empty gradient, whose vectors are empty too.
   if (count == 0) return;
   if (kind_ == v1::OPTIMIZER_ADAM) {
-    UpdateAdam({step_size_, second_scale_}, gradient.data(), count,
-               &first_moments_[first], &second_moments_[first],
-               &weights_[first]);
+    HWY_DYNAMIC_DISPATCH(StepAdam)
+    (step_size_, second_scale_, gradient.data(), count, &first_moments_[first],
+     &second_moments_[first], &weights_[first]);
   } else if (kind_ == v1::OPTIMIZER_ADAGRAD) {
-    UpdateAdagrad(step_size_, gradient.data(), count, &second_moments_[first],
-                  &weights_[first]);
+    HWY_DYNAMIC_DISPATCH(StepAdagrad)
+    (step_size_, gradient.data(), count, &second_moments_[first],
+     &weights_[first]);
   } else {
-    UpdateSgd(step_size_, gradient.data(), count, &weights_[first]);
+    HWY_DYNAMIC_DISPATCH(StepSgd)
+    (step_size_, gradient.data(), count, &weights_[first]);
   }
 }
 
@@ -88,3 +150,4 @@ double LearningRate(const OptimizerOptions& options, std::int64_t batch,
 }
 
 }  // namespace semrank
+#endif  // HWY_ONCE

@@ -5,12 +5,13 @@
 //            Singer, 2011, with a diagonal matrix)
 //   Adam     m += (1 - b1)(g - m), v += (1 - b2)(g^2 - v),
 //            w -= rate m' / (sqrt(v') + 1e-8), m' and v' corrected for the
-//            number of steps so far (Kingma and Ba, 2015); b1 0.9, b2 0.999.
+//            number of steps so far (Kingma and Ba, 2015).
 //   Sparse   rows that a mini-batch does not touch are left alone, and s, m
 //            and v with them; Adam's correction counts all steps.
 //   Memory   Adam: twice that of the tensor. Adagrad: once. SGD: none.
 //   Promise  each weight's new value depends on its own old one, its gradient
-//            and the step, to the bit: Update may be cut in any way.
+//            and the step, to the bit: Update may be cut in any way, and every
+//            level of simd_level.h gives the same. No operations are fused.
 //   Threads  BeginStep by one thread, then Update from any on disjoint ranges.
 #ifndef SEMRANK_MODEL_TRAIN_OPTIMIZER_PARAMETER_OPTIMIZER_H_
 #define SEMRANK_MODEL_TRAIN_OPTIMIZER_PARAMETER_OPTIMIZER_H_

@@ -6,6 +6,7 @@
 #include "model/format/model_config.h"
 #include "model/nn/clsm_tower.h"
 #include "model/text/ngram_vocabulary.h"
+#include "model/train/options/recipes.h"
 #include "model/train/options/ssi_options.h"
 
 namespace semrank {
@@ -305,6 +306,7 @@ void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
   AddOptimizerFlags(command_line, options.optimizer);
   AddRunFlags(command_line, options);
   AddCheckpointFlags(command_line, options.checkpoint);
+  AddRecipeHelp(command_line);
 }
 
 std::vector<FlagValue> OptionValues(TrainOptions options) {

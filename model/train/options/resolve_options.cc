@@ -1,13 +1,11 @@
 #include "model/train/options/resolve_options.h"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
@@ -308,6 +306,18 @@ std::string WhatMakesUnused(std::string_view flag,
     }
   }
   return "";
+}
+
+std::vector<std::string> DescribeUnusedFlags(
+    const TrainOptions& options, const std::vector<FlagValue>& flags) {
+  std::vector<std::string> lines;
+  for (const FlagValue& flag : flags) {
+    const std::string reason = WhatMakesUnused(flag.name, options);
+    if (reason.empty()) continue;
+    lines.push_back(absl::StrCat("--", flag.name, "=", flag.value,
+                                 " has no effect with --", reason));
+  }
+  return lines;
 }
 
 }  // namespace semrank

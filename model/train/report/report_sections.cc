@@ -30,7 +30,7 @@ void MarkBest(const std::vector<EpochRecord>& epochs, Chart& chart) {
 }
 
 ChartSeries LengthSeries(std::string name, const LengthHistogram& lengths) {
-  ChartSeries series = {.name = std::move(name), .points = {}};
+  ChartSeries series = {.name = std::move(name)};
   for (int words = 1; words <= LengthHistogram::kMaxWords; ++words) {
     series.points.push_back(
         {.x = static_cast<double>(words), .y = 100 * lengths.Share(words)});
@@ -114,6 +114,7 @@ NumberRow EpochRow(const EpochRecord& record, bool best) {
           .best = best};
 }
 
+// The metrics in the order of kMetricNames, which are the headings.
 NumberRow RankerRow(std::string name, const MetricValues& metrics) {
   NumberRow row = {.cells = {std::move(name)}};
   for (const double value : metrics) row.cells.push_back(Number(value));
@@ -166,10 +167,8 @@ std::string LossChart(const std::vector<EpochRecord>& epochs) {
   Chart chart = {.title = "Loss by epoch",
                  .x_label = "epoch",
                  .y_label = "mean loss a pair",
-                 .series = {{.name = "training", .points = {}}},
-                 .mark = std::nullopt,
-                 .mark_label = ""};
-  ChartSeries validation = {.name = "validation", .points = {}};
+                 .series = {{.name = "training"}}};
+  ChartSeries validation = {.name = "validation"};
   for (const EpochRecord& record : epochs) {
     const double epoch = record.epoch;
     chart.series[0].points.push_back({epoch, record.train_loss});
@@ -184,16 +183,12 @@ std::string LossChart(const std::vector<EpochRecord>& epochs) {
 
 std::string NdcgChart(const std::vector<EpochRecord>& epochs,
                       const std::optional<RankerComparison>& comparison) {
-  Chart chart = {.title = "NDCG by epoch",
-                 .x_label = "epoch",
-                 .y_label = "mean NDCG",
-                 .series = {},
-                 .mark = std::nullopt,
-                 .mark_label = ""};
+  Chart chart = {
+      .title = "NDCG by epoch", .x_label = "epoch", .y_label = "mean NDCG"};
   for (const auto& [name, metric] : {std::pair{"NDCG@1", kNdcgAt1},
                                      {"NDCG@3", kNdcgAt3},
                                      {"NDCG@10", kNdcgAt10}}) {
-    ChartSeries series = {.name = name, .points = {}};
+    ChartSeries series = {.name = name};
     for (const EpochRecord& record : epochs) {
       if (!record.validation.metrics) continue;
       series.points.push_back({static_cast<double>(record.epoch),
@@ -201,8 +196,10 @@ std::string NdcgChart(const std::vector<EpochRecord>& epochs,
     }
     chart.series.push_back(std::move(series));
   }
+  // BM25 learns nothing, so its line is flat. Held-out clicks are other queries
+  // than those of the curves: there it would mislead.
   if (comparison && comparison->judged) {
-    ChartSeries bm25 = {.name = "BM25, @10", .points = {}};
+    ChartSeries bm25 = {.name = "BM25, @10"};
     for (const ChartPoint& point : chart.series.back().points) {
       bm25.points.push_back({point.x, comparison->bm25[kNdcgAt10]});
     }
@@ -219,15 +216,14 @@ std::string LengthChart(const DataStatistics& data) {
                    .y_label = data.distinct_texts ? "% of the distinct texts"
                                                   : "% of the texts",
                    .series = {LengthSeries("queries", data.queries),
-                              LengthSeries("titles", data.titles)},
-                   .mark = std::nullopt,
-                   .mark_label = ""});
+                              LengthSeries("titles", data.titles)}});
 }
 
 std::string NextCommands(const std::string& model_dir,
                          const std::optional<RankerComparison>& comparison) {
   std::string commands = absl::StrFormat(
       "semrank-server %s\n", ShellQuoted("--model_dir=" + model_dir));
+  // An example of the model's own texts: its scores are those of the report.
   if (comparison && !comparison->examples.empty()) {
     const ExampleRanking& example = comparison->examples.front();
     absl::StrAppendFormat(&commands, "semrank rank %s",
@@ -291,26 +287,27 @@ std::string Examples(const RankerComparison& comparison) {
   return html + "</div>\n";
 }
 
-std::string EpochTable(const RunProgress& progress) {
+std::string EpochTable(const RunHistory& history) {
   int best = 0;
-  for (const EpochRecord& record : progress.epochs) {
+  for (const EpochRecord& record : history.epochs) {
     if (record.best) best = record.epoch;
   }
   std::vector<NumberRow> rows;
-  if (progress.before_training) {
-    const ValidationResult& validation = *progress.before_training;
+  if (history.before_training) {
+    const ValidationResult& validation = *history.before_training;
     rows.push_back({.cells = {"before", "", Number(validation.loss),
                               Number(MetricOf(validation, kNdcgAt1)),
                               Number(MetricOf(validation, kNdcgAt3)),
                               Number(MetricOf(validation, kNdcgAt10))}});
   }
-  for (const EpochRecord& record : progress.epochs) {
+  for (const EpochRecord& record : history.epochs) {
     rows.push_back(EpochRow(record, record.epoch == best));
   }
   const std::vector<std::string> headings = {
       "epoch",   "loss",    "validation loss", "NDCG@1",
       "NDCG@3",  "NDCG@10", "gradient norm",   "learning rate",
       "seconds", "pairs/s", "peak MiB"};
+  // The weights before training have no loss of training, rate or time.
   for (NumberRow& row : rows) row.cells.resize(headings.size());
   return NumberTable("Measures of each epoch", headings, rows);
 }
@@ -342,6 +339,7 @@ std::string SettingsTable(const std::vector<FlagValue>& flags) {
   return Facts(rows);
 }
 
+// Speeds of the log mean little without the machine that gave them.
 std::string MachineTable() {
   const auto memory = static_cast<double>(PhysicalMemory());
   return Facts(

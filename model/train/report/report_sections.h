@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/cli/command_line.h"
-#include "model/train/data/data_statistics.h"
-#include "model/train/report/run_progress.h"
+#include "model/train/data/report_data.h"
+#include "model/train/report/run_history.h"
 #include "model/train/validation/ranker_comparison.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -37,7 +37,7 @@ std::string Examples(const RankerComparison& comparison);
 
 // One row for each epoch and one for the weights before; columns without a
 // value are omitted.
-std::string EpochTable(const RunProgress& progress);
+std::string EpochTable(const RunHistory& history);
 std::string DataTable(const DataStatistics& data);
 // Every field of the configuration, by its name in config.json.
 std::string ConfigTable(const v1::ModelConfig& config);

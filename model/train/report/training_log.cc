@@ -1,41 +1,14 @@
 #include "model/train/report/training_log.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 
-#include <cerrno>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_format.h"
-#include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/train/report/run_files.h"
 
 namespace semrank {
-
-namespace {
-constexpr std::size_t kProbeBytes = 4096;
-}  // namespace
-
-// Publishing makes a folder of files in `model_dir`, so try just that.
-absl::Status CheckWritable(const std::string& model_dir) {
-  std::error_code error;
-  std::filesystem::create_directories(model_dir, error);
-  if (error) {
-    return ErrnoStatus(error.value(), "create folder", model_dir);
-  }
-  std::string probe = model_dir + "/.probe-XXXXXX";
-  if (mkdtemp(probe.data()) == nullptr) {
-    return ErrnoStatus(errno, "create a folder in", model_dir);
-  }
-  // A full disk may still have room for names.
-  const absl::Status written =
-      WriteFile(probe + "/probe", std::string(kProbeBytes, '0'));
-  std::filesystem::remove_all(probe, error);
-  return written;
-}
 
 nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
@@ -44,6 +17,7 @@ nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation) {
   return json;
 }
 
+// Members keep this order in the file: people read the first ones of a line.
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
   nlohmann::ordered_json json = {
       {"epoch", record.epoch},
@@ -99,10 +73,12 @@ std::string FormatEpochText(const EpochRecord& record) {
 
 std::optional<std::string> DescribeLossGrowth(
     std::span<const EpochRecord> epochs, double learning_rate) {
+  // One epoch above the first may be noise; two in a row are a trend.
   if (epochs.size() < 3) return std::nullopt;
   const double first = epochs.front().train_loss;
   const double last = epochs.back().train_loss;
   const double before = epochs[epochs.size() - 2].train_loss;
+  // The negation also leaves NaN out, which ends the run with its own message.
   if (!(before > first && last > first)) return std::nullopt;
   return absl::StrFormat(
       "the training loss was %.4f in epoch 1 and has been higher for two "
@@ -124,6 +100,7 @@ absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
 
 absl::Status TrainingLog::Append(const EpochRecord& record,
                                  absl::Time run_start) {
+  // One write a line: with O_APPEND two runs cannot mix theirs.
   unwritten_ += FormatEpochJson(record, run_start) + "\n";
   const absl::Status status = file_.Write(unwritten_);
   // A failed write may have left half a line, which the line feed ends.

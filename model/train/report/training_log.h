@@ -31,8 +31,6 @@
 
 namespace semrank {
 
-inline constexpr char kTrainingLogFile[] = "training.jsonl";
-
 struct EpochRecord {
   int epoch = 0;  // from 1
   std::int64_t num_pairs = 0;
@@ -70,13 +68,9 @@ std::string FormatValidationText(const ValidationResult& validation);
 std::optional<std::string> DescribeLossGrowth(
     std::span<const EpochRecord> epochs, double learning_rate);
 
-// Creates `model_dir` if need be and makes sure that a model can be published
-// there: errors come before the training, not after it.
-absl::Status CheckWritable(const std::string& model_dir);
-
 class TrainingLog {
  public:
-  // After CheckWritable.
+  // Fails as CheckWritable.
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
       const std::string& model_dir);
 

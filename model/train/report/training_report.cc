@@ -6,6 +6,7 @@
 #include "model/base/file_io.h"
 #include "model/html/html_text.h"
 #include "model/train/report/report_sections.h"
+#include "model/train/report/run_files.h"
 
 namespace semrank {
 namespace {
@@ -79,13 +80,14 @@ std::string Section(std::string_view heading, std::string_view content) {
                          EscapeHtml(heading), content);
 }
 
-std::string Charts(const ReportContent& content, const RunProgress& progress) {
+// The curves have no points before the end of the first epoch.
+std::string Charts(const ReportContent& content, const RunHistory& history) {
   std::string charts;
-  if (!progress.epochs.empty()) {
-    charts += Figure("Loss", LossChart(progress.epochs));
-    if (progress.epochs.front().validation.metrics) {
+  if (!history.epochs.empty()) {
+    charts += Figure("Loss", LossChart(history.epochs));
+    if (history.epochs.front().validation.metrics) {
       charts += Figure("NDCG of the validation queries",
-                       NdcgChart(progress.epochs, content.comparison));
+                       NdcgChart(history.epochs, content.comparison));
     }
   }
   charts +=
@@ -96,7 +98,7 @@ std::string Charts(const ReportContent& content, const RunProgress& progress) {
 }  // namespace
 
 std::string FormatReport(const ReportContent& content,
-                         const RunProgress& progress) {
+                         const RunHistory& history) {
   const std::string name = EscapeHtml(content.model_dir);
   std::string html = absl::StrFormat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -107,22 +109,22 @@ std::string FormatReport(const ReportContent& content,
       "%s</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n"
       "<h1>Training of %s</h1>\n<p class=\"state\">Begun %s, %s.</p>\n",
       name, kStyle, name,
-      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", progress.start,
+      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", history.start,
                        absl::UTCTimeZone()),
       EscapeHtml(content.state));
   if (const auto growth = DescribeLossGrowth(
-          progress.epochs, content.config.training().learning_rate())) {
+          history.epochs, content.config.training().learning_rate())) {
     absl::StrAppendFormat(&html, "<p class=\"warning\">%s</p>\n",
                           EscapeHtml("Warning: " + *growth + "."));
   }
   if (content.published)
     html +=
         Section("Next", NextCommands(content.model_dir, content.comparison));
-  html += Charts(content, progress);
+  html += Charts(content, history);
   if (content.comparison) {
     html += Section("Beside BM25", ComparisonTable(*content.comparison));
   }
-  html += Section("Epochs", EpochTable(progress));
+  html += Section("Epochs", EpochTable(history));
   if (content.comparison && !content.comparison->examples.empty()) {
     html += Section("Example rankings", Examples(*content.comparison));
   }
@@ -138,9 +140,9 @@ std::string FormatReport(const ReportContent& content,
 // Replaces the whole page atomically: a browser that reloads it during a run
 // sees a complete one.
 absl::Status WriteReport(const ReportContent& content,
-                         const RunProgress& progress) {
+                         const RunHistory& history) {
   return ReplaceFile(content.model_dir + "/" + kReportFile,
-                     FormatReport(content, progress));
+                     FormatReport(content, history));
 }
 
 }  // namespace semrank

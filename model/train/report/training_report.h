@@ -16,16 +16,14 @@
 
 #include "absl/status/status.h"
 #include "model/cli/command_line.h"
-#include "model/train/data/data_statistics.h"
-#include "model/train/report/run_progress.h"
+#include "model/train/data/report_data.h"
+#include "model/train/report/run_history.h"
 #include "model/train/validation/ranker_comparison.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
-inline constexpr char kReportFile[] = "report.html";
-
-// The content of the page beside the progress of the run.
+// The content of the page beside the history of the run.
 struct ReportContent {
   std::string model_dir;
   v1::ModelConfig config;
@@ -39,11 +37,11 @@ struct ReportContent {
 };
 
 std::string FormatReport(const ReportContent& content,
-                         const RunProgress& progress);
+                         const RunHistory& history);
 
 // Replaces the page in content.model_dir.
 absl::Status WriteReport(const ReportContent& content,
-                         const RunProgress& progress);
+                         const RunHistory& history);
 
 }  // namespace semrank
 

@@ -19,13 +19,14 @@
 #include "model/format/safetensors.h"
 #include "model/format/sha256.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/report/run_files.h"
 
 namespace semrank {
 namespace {
 
 using nlohmann::json;
 
-constexpr char kProgress[] = "progress";
+constexpr char kHistory[] = "progress";
 constexpr char kIdentity[] = "identity";
 constexpr char kChecksum[] = "sha256";
 constexpr std::string_view kState = "state.";
@@ -36,7 +37,7 @@ absl::StatusOr<std::string> Checksum(const std::vector<TensorView>& tensors,
                                      const SafetensorsMetadata& metadata) {
   // One hash for each tensor and one over all: nothing as large as the file is
   // joined in memory.
-  std::string all = metadata.at(kProgress) + metadata.at(kIdentity);
+  std::string all = metadata.at(kHistory) + metadata.at(kIdentity);
   for (const TensorView& tensor : tensors) {
     SEMRANK_ASSIGN_OR_RETURN(const std::string sum, Sha256Hex(tensor.bytes()));
     all += tensor.name + sum;
@@ -78,7 +79,7 @@ absl::StatusOr<Content> ReadContent(const LoadedFile& file,
                            ParseSafetensors(file.content(), path));
   SEMRANK_ASSIGN_OR_RETURN(content.metadata,
                            ParseSafetensorsMetadata(file.content(), path));
-  for (const char* name : {kProgress, kIdentity, kChecksum}) {
+  for (const char* name : {kHistory, kIdentity, kChecksum}) {
     if (!content.metadata.contains(name)) {
       return Damaged(path, absl::StrFormat("has no %s", name));
     }
@@ -100,6 +101,7 @@ std::string Difference(const json& then, const json& now) {
   for (const std::string& name : names) {
     const json a = then.value(name, json()), b = now.value(name, json());
     if (a == b) continue;
+    // The innermost difference names the setting, not the group it is in.
     if (a.is_object() && b.is_object()) return Difference(a, b);
     return absl::StrFormat("%s was %s, now it is %s", name, a.dump(), b.dump());
   }
@@ -119,6 +121,7 @@ absl::Status CheckIdentity(const std::string& path, const std::string& then,
                       : "it is not described"));
 }
 
+// Other sizes mean another model, which the identity should have refused.
 absl::Status CheckState(const std::string& path,
                         const std::vector<StateTensor>& state,
                         const std::map<std::string, TensorView>& tensors) {
@@ -190,17 +193,17 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
 }
 
 absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
-                          Communicator& communicator) {
-  if (communicator.num_processes() == 1) return absl::OkStatus();
-  // Only rank 0 has these: the others do not validate.
+                          Communicator& processes) {
+  if (processes.is_alone()) return absl::OkStatus();
+  // Only the first process has these: the others do not validate.
   options.data.valid_pair_files.clear();
   options.data.valid_queries.clear();
   options.data.valid_docs.clear();
   options.data.valid_qrels.clear();
   options.data.valid_halves = false;
   const absl::StatusOr<std::string> run = DescribeRun(options, config);
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, run.status()));
-  return CheckSameOnAllRanks(communicator, BytesFingerprint(*run).lo,
+  SEMRANK_RETURN_IF_ERROR(processes.Agree(run.status()));
+  return processes.CheckSame(BytesFingerprint(*run).lo,
                              "settings or training files");
 }
 
@@ -216,6 +219,8 @@ bool Checkpoint::Exists() const {
   return std::filesystem::exists(path_, error);
 }
 
+// Either limit alone is enough: time bounds what a crash costs, batches make a
+// test repeatable.
 bool Checkpoint::IsDue() {
   ++batches_since_;
   if (options_.batches > 0 && batches_since_ >= options_.batches) return true;
@@ -224,30 +229,29 @@ bool Checkpoint::IsDue() {
   return absl::FromChrono(passed) >= options_.every;
 }
 
-absl::Status Checkpoint::Write(const RunProgress& progress,
-                               ModelTrainer& trainer,
+absl::Status Checkpoint::Write(const RunHistory& history, ModelTrainer& trainer,
                                const TensorCopies& best) {
   // A write that fails counts too, so that it is not repeated after the next
   // batch.
   last_written_ = std::chrono::steady_clock::now();
   batches_since_ = 0;
   const std::vector<TensorView> tensors = Tensors(trainer, best);
-  SafetensorsMetadata metadata = {{kProgress, FormatProgress(progress)},
+  SafetensorsMetadata metadata = {{kHistory, FormatHistory(history)},
                                   {kIdentity, identity_}};
   SEMRANK_ASSIGN_OR_RETURN(metadata[kChecksum], Checksum(tensors, metadata));
   return ReplaceSafetensors(path_, tensors, metadata);
 }
 
-absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
-                                                TensorCopies& best) const {
+absl::StatusOr<RunHistory> Checkpoint::Restore(ModelTrainer& trainer,
+                                               TensorCopies& best) const {
   SEMRANK_ASSIGN_OR_RETURN(const auto file, LoadedFile::Read(path_));
   SEMRANK_ASSIGN_OR_RETURN(const Content content, ReadContent(*file, path_));
   SEMRANK_RETURN_IF_ERROR(
       CheckIdentity(path_, content.metadata.at(kIdentity), identity_));
-  absl::StatusOr<RunProgress> progress =
-      ParseProgress(content.metadata.at(kProgress));
-  if (!progress.ok()) {
-    return Damaged(path_, std::string(progress.status().message()));
+  absl::StatusOr<RunHistory> history =
+      ParseHistory(content.metadata.at(kHistory));
+  if (!history.ok()) {
+    return Damaged(path_, std::string(history.status().message()));
   }
   const std::vector<StateTensor> state = trainer.State();
   // All tensors are checked before the first is copied: a run never continues
@@ -258,7 +262,7 @@ absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
                 tensor.values.size(), tensor.values.data());
   }
   CopyBest(content.tensors, best);
-  return progress;
+  return history;
 }
 
 bool Checkpoint::IsOwn() const {

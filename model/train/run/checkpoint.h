@@ -7,7 +7,7 @@
 //            written and renamed: after a crash at any moment the file is the
 //            old or the new one.
 //   Damage   a checksum over everything; DataLoss names file and reason.
-//   Owner    the run that holds the directory's lock (run_lock.h).
+//   Owner    the run that holds the directory's lock (run_files.h).
 //   Threads  one thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_CHECKPOINT_H_
 #define SEMRANK_MODEL_TRAIN_RUN_CHECKPOINT_H_
@@ -20,14 +20,12 @@
 #include "absl/status/statusor.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
-#include "model/train/report/run_progress.h"
+#include "model/train/report/run_history.h"
 #include "model/train/run/tensor_copies.h"
 #include "model/train/towers/model_trainer.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
-
-inline constexpr char kCheckpointFile[] = "checkpoint.safetensors";
 
 // The identity of a training run, everything that decides a bit of its weights,
 // as a JSON object: the configuration, the options that it does not hold, and
@@ -37,9 +35,10 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
                                         const v1::ModelConfig& config);
 
 // Internal unless all processes have the same identity, without validation,
-// which only rank 0 does: they would wait for each other in different places.
+// which only the first does: they would wait for each other in different
+// places.
 absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
-                          Communicator& communicator);
+                          Communicator& processes);
 
 class Checkpoint {
  public:
@@ -57,12 +56,12 @@ class Checkpoint {
   // Call it once after each mini-batch.
   bool IsDue();
   // After an error of the file system the old checkpoint is still there.
-  absl::Status Write(const RunProgress& progress, ModelTrainer& trainer,
+  absl::Status Write(const RunHistory& history, ModelTrainer& trainer,
                      const TensorCopies& best);
   // Overwrites the trainer's state and `best`. FailedPrecondition when it is
   // the checkpoint of another run; then, as with DataLoss, nothing changed.
-  absl::StatusOr<RunProgress> Restore(ModelTrainer& trainer,
-                                      TensorCopies& best) const;
+  absl::StatusOr<RunHistory> Restore(ModelTrainer& trainer,
+                                     TensorCopies& best) const;
   // After the run. Another run's checkpoint stays.
   absl::Status Remove() const;
 

@@ -1,20 +1,93 @@
 #include "model/train/run/epoch_loop.h"
 
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/optimizer/parameter_optimizer.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
+namespace {
+
+// After these every buffer of a step has its size.
+constexpr int kMeasuredSteps = 8;
+
+}  // namespace
+
+absl::Status StepLoop::RunEpoch(int epoch, EpochSums& sums,
+                                const std::function<void()>& after_step) {
+  using Clock = std::chrono::steady_clock;
+  SEMRANK_RETURN_IF_ERROR(
+      processes_.Agree(batches_.BeginEpoch(epoch, sums.num_batches)));
+  for (;;) {
+    // The time of an epoch includes the wait for batches, but not what the
+    // caller does between two steps, such as writing a checkpoint.
+    const auto start = Clock::now();
+    SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, NextBatch());
+    if (batch == nullptr) return absl::OkStatus();
+    SEMRANK_RETURN_IF_ERROR(TakeStep(*batch, epoch, sums));
+    SEMRANK_RETURN_IF_ERROR(CheckMemory());
+    sums.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    after_step();
+  }
+}
+
+absl::StatusOr<const MiniBatch*> StepLoop::NextBatch() {
+  absl::StatusOr<const MiniBatch*> batch = absl::CancelledError("interrupted");
+  if (!Interrupted()) batch = batches_.Next();
+  return processes_.Agree(std::move(batch));
+}
+
+absl::Status StepLoop::TakeStep(const MiniBatch& batch, int epoch,
+                                EpochSums& sums) {
+  const std::int64_t step =
+      (epoch - 1) * batches_.num_batches() + sums.num_batches;
+  SEMRANK_ASSIGN_OR_RETURN(
+      const double loss,
+      trainer_.Step(batch,
+                    {.learning_rate = LearningRateOf(step),
+                     .number = step,
+                     .concurrent_work = [this] { batches_.PrepareNext(); }}));
+  if (!std::isfinite(loss)) {
+    return absl::OutOfRangeError(absl::StrFormat(
+        "the loss is no longer a number in batch %d of epoch %d; "
+        "--learning_rate=%g is too high",
+        sums.num_batches + 1, epoch, options_.optimizer.learning_rate));
+  }
+  // The step's loss is a mean; batches differ by one pair, and in weight.
+  sums.loss += loss * batch.total_weight();
+  sums.gradient_norm += trainer_.gradient_norm();
+  sums.weight += batch.total_weight();
+  sums.num_pairs += batch.num_pairs();
+  ++sums.num_batches;
+  return absl::OkStatus();
+}
+
+// In all processes: each has its own memory.
+absl::Status StepLoop::CheckMemory() {
+  if (options_.data.memory_limit == 0 || measured_steps_ == kMeasuredSteps) {
+    return absl::OkStatus();
+  }
+  ++measured_steps_;
+  return processes_.Agree(CheckResidentMemory(options_, bytes_to_come_));
+}
+
+double StepLoop::LearningRateOf(std::int64_t step) const {
+  return LearningRate(options_.optimizer, step,
+                      options_.epochs * batches_.num_batches());
+}
 
 absl::StatusOr<bool> EpochLoop::Run() {
   SEMRANK_RETURN_IF_ERROR(inputs_.state.Begin());
   SEMRANK_RETURN_IF_ERROR(CheckSameWeights("at the start"));
-  while (progress().epoch() <= inputs_.options.epochs) {
+  while (history().epoch() <= inputs_.options.epochs) {
     if (inputs_.state.ShouldStop()) {
       absl::FPrintF(stderr, "no improvement since epoch %d: stopping\n",
                     inputs_.state.best().epoch);
@@ -44,9 +117,9 @@ absl::Status EpochLoop::HandleInterrupt() {
     return absl::CancelledError(absl::StrFormat(
         "interrupted before the end of the first epoch%s; nothing is "
         "published%s",
-        progress().epochs.empty() ? "" : " that did not diverge", advice));
+        history().epochs.empty() ? "" : " that did not diverge", advice));
   }
-  absl::FPrintF(stderr, "interrupted in epoch %d%s\n", progress().epoch(),
+  absl::FPrintF(stderr, "interrupted in epoch %d%s\n", history().epoch(),
                 advice);
   return absl::OkStatus();
 }
@@ -59,16 +132,16 @@ absl::Status EpochLoop::MeasureBeforeTraining() {
   if (!validation.Score()) return absl::OkStatus();
   absl::FPrintF(stderr, "before training%s\n",
                 FormatValidationText(validation));
-  progress().before_training = std::move(validation);
+  history().before_training = std::move(validation);
   return absl::OkStatus();
 }
 
 absl::StatusOr<EpochRecord> EpochLoop::RunEpoch() {
   SEMRANK_RETURN_IF_ERROR(MeasureBeforeTraining());
   SEMRANK_RETURN_IF_ERROR(TakeSteps());
-  const EpochSums& sums = progress().current;
+  const EpochSums& sums = history().current;
   EpochRecord record;
-  record.epoch = progress().epoch();
+  record.epoch = history().epoch();
   record.num_pairs = sums.num_pairs;
   record.train_loss = sums.loss / sums.weight;
   if (inputs_.options.optimizer.gradient_clip_norm > 0) {
@@ -82,27 +155,28 @@ absl::StatusOr<EpochRecord> EpochLoop::RunEpoch() {
   SEMRANK_RETURN_IF_ERROR(
       CheckSameWeights(absl::StrFormat("after epoch %d", record.epoch)));
   SEMRANK_ASSIGN_OR_RETURN(record.validation, Validate());
-  // The score of rank 0 makes all processes stop in the same epoch. Without
+  // The score of the first makes all processes stop in the same epoch. Without
   // validation the last epoch is the best one.
-  record.score = BroadcastFromRank0(
-      inputs_.communicator, record.validation.Score().value_or(record.epoch));
+  record.score = inputs_.workers.processes.Broadcast(
+      record.validation.Score().value_or(record.epoch));
   return record;
 }
 
 absl::StatusOr<ValidationResult> EpochLoop::Validate() {
-  return OnRank0(inputs_.communicator, [this] {
+  return inputs_.workers.processes.OnFirst([this] {
     return inputs_.validator.Validate(
         inputs_.state.trainer(),
-        WithLexicalWeight(inputs_.report.config, progress().lexical_weight),
-        inputs_.pool);
+        WithLexicalWeight(inputs_.report.config, history().lexical_weight),
+        inputs_.workers.pool);
   });
 }
 
 // Different weights mean that the processes do different work from here on.
 absl::Status EpochLoop::CheckSameWeights(std::string_view when) {
-  if (inputs_.communicator.num_processes() == 1) return absl::OkStatus();
-  return CheckSameOnAllRanks(
-      inputs_.communicator,
+  Communicator& processes = inputs_.workers.processes;
+  // A hash of all weights takes a while.
+  if (processes.is_alone()) return absl::OkStatus();
+  return processes.CheckSame(
       TensorsFingerprint(inputs_.state.trainer().Weights()),
       absl::StrFormat("weights %s (other flags or builds, or a fault of memory "
                       "or network)",
@@ -112,12 +186,12 @@ absl::Status EpochLoop::CheckSameWeights(std::string_view when) {
 // Trains on one epoch, or after a resume on what is left of it.
 absl::Status EpochLoop::TakeSteps() {
   // The weights of the first epoch are copied at its end.
-  steps_.set_bytes_to_come(progress().epochs.empty() &&
-                                   inputs_.communicator.is_rank0()
+  steps_.set_bytes_to_come(history().epochs.empty() &&
+                                   inputs_.workers.processes.is_first()
                                ? TensorBytes(inputs_.state.trainer().Weights())
                                : 0);
-  const int epoch = progress().epoch();
-  EpochSums& sums = progress().current;
+  const int epoch = history().epoch();
+  EpochSums& sums = history().current;
   ProgressBar bar(absl::StrFormat("epoch %d/%d", epoch, inputs_.options.epochs),
                   inputs_.batches.num_pairs(), "pairs");
   return steps_.RunEpoch(epoch, sums, [&] {
@@ -131,16 +205,16 @@ absl::Status EpochLoop::TakeSteps() {
 void EpochLoop::FinishEpoch(EpochRecord record) {
   // The state decides whether the epoch is the best, which is printed.
   inputs_.state.FinishEpoch(record);
-  if (!inputs_.communicator.is_rank0()) return;
+  if (!inputs_.workers.processes.is_first()) return;
   absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
   const auto growth = DescribeLossGrowth(
-      progress().epochs, inputs_.options.optimizer.learning_rate);
+      history().epochs, inputs_.options.optimizer.learning_rate);
   if (growth && !std::exchange(has_warned_of_loss_, true)) {
     absl::FPrintF(stderr, "%s\n", *growth);
   }
   warnings_.WarnUnlessOk("no line in the log",
-                         inputs_.log->Append(record, progress().start));
-  warnings_.WarnUnlessOk("no report", WriteReport(inputs_.report, progress()));
+                         inputs_.log->Append(record, history().start));
+  warnings_.WarnUnlessOk("no report", WriteReport(inputs_.report, history()));
 }
 
 }  // namespace semrank

@@ -5,22 +5,65 @@
 #ifndef SEMRANK_MODEL_TRAIN_RUN_EPOCH_LOOP_H_
 #define SEMRANK_MODEL_TRAIN_RUN_EPOCH_LOOP_H_
 
+#include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/base/thread_pool.h"
 #include "model/train/batches/batch_source.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
+#include "model/train/report/run_history.h"
 #include "model/train/report/training_log.h"
 #include "model/train/report/training_report.h"
-#include "model/train/run/run_warnings.h"
-#include "model/train/run/step_loop.h"
 #include "model/train/run/training_state.h"
+#include "model/train/towers/model_trainer.h"
 #include "model/train/validation/validator.h"
 
 namespace semrank {
+
+// The steps of a trainer over the mini-batches of an epoch: of a training run,
+// and of the pass that fits the lexical weight.
+//
+//   Schedule  learning rates are those of options.epochs epochs.
+//   Stop      Ctrl-C and errors end the epoch of all processes after the same
+//             step.
+class StepLoop {
+ public:
+  // `options` are resolved; all arguments outlive the loop.
+  StepLoop(const TrainOptions& options, BatchSource& batches,
+           ModelTrainer& trainer, Communicator& processes)
+      : options_(options),
+        batches_(batches),
+        trainer_(trainer),
+        processes_(processes) {}
+
+  // Takes the steps of `epoch`, counted from 1, that follow those of `sums`,
+  // and adds to it. `after_step` runs between two steps. Returns Cancelled
+  // after Ctrl-C, OutOfRange when the loss is no number, ResourceExhausted
+  // beyond --memory_limit, and otherwise errors of the batches.
+  absl::Status RunEpoch(int epoch, EpochSums& sums,
+                        const std::function<void()>& after_step);
+
+  // Memory that the caller takes after the epoch, for --memory_limit.
+  void set_bytes_to_come(std::int64_t bytes) { bytes_to_come_ = bytes; }
+
+  // The learning rate of a step, counted from 0 over all epochs.
+  double LearningRateOf(std::int64_t step) const;
+
+ private:
+  absl::StatusOr<const MiniBatch*> NextBatch();
+  absl::Status TakeStep(const MiniBatch& batch, int epoch, EpochSums& sums);
+  absl::Status CheckMemory();
+
+  const TrainOptions& options_;
+  BatchSource& batches_;
+  ModelTrainer& trainer_;
+  Communicator& processes_;
+  std::int64_t bytes_to_come_ = 0;
+  int measured_steps_ = 0;
+};
 
 class EpochLoop {
  public:
@@ -29,16 +72,15 @@ class EpochLoop {
     const TrainOptions& options;  // resolved
     BatchSource& batches;
     const Validator& validator;
-    TrainingLog* log;  // written by rank 0; null on the others
+    TrainingLog* log;  // of the first process; null in the others
     const ReportContent& report;
     TrainingState& state;
-    ThreadPool& pool;
-    Communicator& communicator;
+    Workers workers;
   };
   explicit EpochLoop(const Inputs& inputs)
       : inputs_(inputs),
         steps_(inputs.options, inputs.batches, inputs.state.trainer(),
-               inputs.communicator) {}
+               inputs.workers.processes) {}
 
   // True after the last epoch; false when Ctrl-C ended it before, with at least
   // one finished epoch to publish. Fails as Train.
@@ -54,7 +96,7 @@ class EpochLoop {
   void FinishEpoch(EpochRecord record);
   absl::Status CheckSameWeights(std::string_view when);
 
-  RunProgress& progress() { return inputs_.state.progress(); }
+  RunHistory& history() { return inputs_.state.history(); }
 
   Inputs inputs_;
   StepLoop steps_;

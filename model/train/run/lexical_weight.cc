@@ -13,12 +13,10 @@
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
 #include "model/data/text_pairs.h"
-#include "model/nn/lexical_part.h"
 #include "model/train/batches/in_memory_batches.h"
+#include "model/train/run/epoch_loop.h"
 #include "model/train/run/make_trainer.h"
-#include "model/train/run/step_loop.h"
 #include "model/train/validation/lexical_fit.h"
-#include "model/train/validation/trained_model.h"
 
 namespace semrank {
 namespace {
@@ -72,8 +70,8 @@ TrainOptions OptionsOfPass(TrainOptions options) {
 }
 
 absl::Status TrainOnePass(const TrainOptions& options, BatchSource& batches,
-                          ModelTrainer& trainer, Communicator& communicator) {
-  StepLoop steps(options, batches, trainer, communicator);
+                          ModelTrainer& trainer, Communicator& processes) {
+  StepLoop steps(options, batches, trainer, processes);
   ProgressBar bar("fitting the lexical weight",
                   options.epochs * batches.num_pairs(), "pairs");
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
@@ -90,46 +88,11 @@ absl::Status TrainOnePass(const TrainOptions& options, BatchSource& batches,
   return absl::OkStatus();
 }
 
-// The mean of the weights that fit each kind of held-out pairs.
-absl::StatusOr<double> Fit(const TrainOptions& options,
-                           const TrainingData& data,
-                           std::span<const std::span<const TextPair>> held_out,
-                           std::vector<TensorView> weights) {
-  const v1::ModelConfig config = DescribeModel(options, data.featurizer);
-  SEMRANK_ASSIGN_OR_RETURN(const auto model,
-                           ViewAsModel(std::move(weights), config, data));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const auto lexical,
-      LexicalPart::Create({.idf = data.lexical_idf.data()}, nullptr));
-  double sum = 0;
-  int num_samples = 0;
-  std::size_t num_pairs = 0;
-  for (const std::span<const TextPair> sample : held_out) {
-    if (sample.empty()) continue;
-    const ScoredPairs pairs = ScoreHeldOutPairs({.texts = *data.texts,
-                                                 .held_out = sample,
-                                                 .titles = data.titles,
-                                                 .seed = options.seed},
-                                                *model, *lexical);
-    sum += FitLexicalWeight(pairs);
-    num_pairs += pairs.num_pairs();
-    ++num_samples;
-  }
-  // On queries whose titles the pass knows the towers are at their best, and w
-  // is near 0; on new titles it is high. It is not known which of them a server
-  // will see (TRAINING.md).
-  const double weight = num_samples == 0 ? 0 : sum / num_samples;
-  absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
-                weight, num_pairs);
-  return weight;
-}
-
 }  // namespace
 
 absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
                                                   TrainingData& data,
-                                                  ThreadPool& pool,
-                                                  Communicator& communicator) {
+                                                  const Workers& workers) {
   const WithoutHeldOut rest(HeldOutShare(data), options.seed, data);
   if (!HasTwoTitles(data.train_pairs)) {
     absl::FPrintF(stderr,
@@ -143,21 +106,14 @@ absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches,
                            InMemoryBatches::Create(pass, data));
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<ModelTrainer> trainer,
-                           MakeTrainer(pass, data, pool, communicator));
-  SEMRANK_RETURN_IF_ERROR(TrainOnePass(pass, *batches, *trainer, communicator));
-  // All processes continue with the weight of rank 0, or fail with it.
-  SEMRANK_ASSIGN_OR_RETURN(const double weight, OnRank0(communicator, [&] {
-                             return Fit(options, data, rest.held_out(),
-                                        trainer->Weights());
-                           }));
-  return BroadcastFromRank0(communicator, weight);
-}
-
-absl::StatusOr<double> FitLexicalWeightOfModel(
-    const TrainOptions& options, const TrainingData& data,
-    std::vector<TensorView> weights) {
-  const std::span<const TextPair> held_out = data.valid_pairs;
-  return Fit(options, data, {&held_out, 1}, std::move(weights));
+                           MakeTrainer(pass, data, workers));
+  SEMRANK_RETURN_IF_ERROR(
+      TrainOnePass(pass, *batches, *trainer, workers.processes));
+  // All processes continue with the weight of the first, or fail with it.
+  SEMRANK_ASSIGN_OR_RETURN(const double weight, workers.processes.OnFirst([&] {
+    return FitLexicalWeight(options, data, rest.held_out(), trainer->Weights());
+  }));
+  return workers.processes.Broadcast(weight);
 }
 
 }  // namespace semrank

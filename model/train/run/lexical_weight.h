@@ -13,15 +13,11 @@
 //   Streaming  a second pass costs too much: w is fitted after the run, on the
 //              validation pairs.
 //   Promise    the seed, the files and the flags decide w to the bit.
-//   Processes  all of them call; rank 0 fits.
+//   Processes  all of them call; the first fits.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_LEXICAL_WEIGHT_H_
 #define SEMRANK_MODEL_TRAIN_RUN_LEXICAL_WEIGHT_H_
 
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "model/base/thread_pool.h"
-#include "model/format/safetensors.h"
 #include "model/train/data/training_data.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
@@ -32,13 +28,7 @@ namespace semrank {
 // unchanged when this returns. Fails as StepLoop::RunEpoch.
 absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
                                                   TrainingData& data,
-                                                  ThreadPool& pool,
-                                                  Communicator& communicator);
-
-// Fits `weights` that were learned without data.valid_pairs; for rank 0.
-absl::StatusOr<double> FitLexicalWeightOfModel(const TrainOptions& options,
-                                               const TrainingData& data,
-                                               std::vector<TensorView> weights);
+                                                  const Workers& workers);
 
 }  // namespace semrank
 

@@ -20,16 +20,15 @@ namespace {
 
 std::unique_ptr<ModelTrainer> MakeAtRandomWeights(const TrainOptions& options,
                                                   const TrainingData& data,
-                                                  ThreadPool& pool,
-                                                  Communicator& communicator) {
+                                                  const Workers& workers) {
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     return std::make_unique<SsiTrainer>(InitialSsiWeights(options, data),
-                                        options, pool, communicator);
+                                        options, workers);
   }
   return std::make_unique<TwoTowerTrainer>(
       InitialTwoTowerWeights(options.tower, data.featurizer.num_features(),
                              options.seed),
-      options, pool, communicator);
+      options, workers);
 }
 
 absl::Status CopyWeights(const InitialModelOptions& model,
@@ -50,6 +49,7 @@ absl::Status CopyWeights(const InitialModelOptions& model,
     // The titles of this run give another idf.
     if (name == kLexicalIdfTensor) continue;
     const std::span<const float> values = tensor.values();
+    // A file for another shape has other names or sizes.
     const auto found = state.find(name);
     if (found == state.end() || found->second.size() != values.size()) {
       return absl::DataLossError(absl::StrFormat(
@@ -65,12 +65,12 @@ absl::Status CopyWeights(const InitialModelOptions& model,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ModelTrainer>> MakeTrainer(
-    const TrainOptions& options, const TrainingData& data, ThreadPool& pool,
-    Communicator& communicator) {
+    const TrainOptions& options, const TrainingData& data,
+    const Workers& workers) {
   std::unique_ptr<ModelTrainer> trainer =
-      MakeAtRandomWeights(options, data, pool, communicator);
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(
-      communicator, CopyWeights(options.initial_model, *trainer)));
+      MakeAtRandomWeights(options, data, workers);
+  SEMRANK_RETURN_IF_ERROR(
+      workers.processes.Agree(CopyWeights(options.initial_model, *trainer)));
   return trainer;
 }
 

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "model/base/thread_pool.h"
 #include "model/train/data/training_data.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
@@ -15,11 +14,11 @@ namespace semrank {
 
 // The trainer of options.tower.kind, at random weights or at those of
 // options.initial_model; optimizers begin anew. The arguments outlive it.
-// DataLoss when the file of weights does not fit the model. In a distributed
-// run all processes call it, and all fail together.
+// DataLoss when the file of weights does not fit the model; all processes fail
+// together.
 absl::StatusOr<std::unique_ptr<ModelTrainer>> MakeTrainer(
-    const TrainOptions& options, const TrainingData& data, ThreadPool& pool,
-    Communicator& communicator);
+    const TrainOptions& options, const TrainingData& data,
+    const Workers& workers);
 
 }  // namespace semrank
 

@@ -83,6 +83,7 @@ bool IsKept(std::string_view flag) {
   return std::ranges::find(kLeftOut, flag) == std::end(kLeftOut);
 }
 
+// What is known only at the end. DescribeModel has set the rest.
 void AddFacts(const TrainOptions& options, const EpochRecord& best,
               int epochs_run, v1::TrainingFacts& facts) {
   for (const FlagValue& flag : OptionValues(options)) {
@@ -143,12 +144,13 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
 
 absl::Status CheckBetterThanBefore(const TrainOptions& options,
                                    TrainingState& state) {
-  const auto& before = state.progress().before_training;
+  const auto& before = state.history().before_training;
   if (!before) return absl::OkStatus();
   const double then = before->Score().value_or(0);
   const double now = state.best().validation.Score().value_or(then);
   // The negation also accepts weights whose score was NaN before.
   if (!(now < then)) return absl::OkStatus();
+  // The score of a loss is its negative; people read the loss itself.
   const bool by_loss = options.early_stopping == EpochMeasure::kLoss;
   const std::string worse = absl::StrFormat(
       "training made the model worse: %s is %.6g after the best epoch, %d, and "
@@ -176,7 +178,7 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                                             v1::ModelConfig config,
                                             const TrainingData& data,
                                             TrainingState& state) {
-  const int epochs_run = static_cast<int>(state.progress().epochs.size());
+  const int epochs_run = static_cast<int>(state.history().epochs.size());
   AddFacts(options, state.best(), epochs_run, *config.mutable_training());
   const std::string& model_dir = options.data.model_dir;
   const ModelBundle bundle = {
@@ -190,6 +192,7 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
   if (!version) {
     const auto published = PublishModel(model_dir, bundle);
     if (!published.ok()) {
+      // The disk may have room elsewhere, or again later.
       state.WriteCheckpoint();
       return absl::Status(
           published.status().code(),
@@ -204,7 +207,7 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                          .version = *version,
                          .best = state.best(),
                          .epochs_run = epochs_run,
-                         .before_training = state.progress().before_training};
+                         .before_training = state.history().before_training};
 }
 
 }  // namespace semrank

@@ -47,8 +47,8 @@ absl::Status CheckBetterThanBefore(const TrainOptions& options,
 
 // Writes the best epoch of `state`, learned from `data`, as the next version in
 // options.data.model_dir; `config` is completed with what is known of the run,
-// its options among it. A resumed
-// run whose result was published before it was killed returns that version.
+// its options among it. A resumed run whose result was published before it was
+// killed returns that version.
 // When publishing fails, writes a checkpoint, so that --resume can try it
 // again; the error says so.
 absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,

@@ -1,11 +1,11 @@
 #include "model/train/run/train.h"
 
-#include <cstdio>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "model/base/status_macros.h"
@@ -16,13 +16,14 @@
 #include "model/train/batches/streaming_batches.h"
 #include "model/train/data/load_training_data.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/report/run_files.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/checkpoint.h"
 #include "model/train/run/epoch_loop.h"
 #include "model/train/run/lexical_weight.h"
 #include "model/train/run/make_trainer.h"
-#include "model/train/run/run_lock.h"
 #include "model/train/run/training_state.h"
+#include "model/train/validation/lexical_fit.h"
 #include "model/train/validation/ranker_comparison.h"
 #include "model/train/validation/trained_model.h"
 #include "model/train/validation/validator.h"
@@ -33,7 +34,7 @@ namespace {
 // What a process reads before its first step. The lock is the first member, so
 // it is released last.
 struct RunInputs {
-  std::unique_ptr<RunLock> lock;  // rank 0's
+  std::unique_ptr<RunLock> lock;  // of the first process
   std::optional<TrainingData> data;
   std::shared_ptr<const Collection> valid_queries;  // may be null
 };
@@ -45,12 +46,12 @@ struct RunContext {
   std::unique_ptr<Validator> validator;
   std::unique_ptr<RankerComparer> comparer;
   std::unique_ptr<BatchSource> batches;
-  std::unique_ptr<TrainingLog> log;  // rank 0's
+  std::unique_ptr<TrainingLog> log;  // of the first process
   std::unique_ptr<Checkpoint> checkpoint;
 };
 
-// Rank 0 alone validates and writes checkpoints.
-void ClearOptionsOfRank0(TrainOptions& options) {
+// The first process alone validates and writes checkpoints.
+void ClearOptionsOfFirst(TrainOptions& options) {
   options.checkpoint = {.every = absl::ZeroDuration()};
   options.data.valid_pair_files.clear();
   options.data.valid_queries.clear();
@@ -59,14 +60,16 @@ void ClearOptionsOfRank0(TrainOptions& options) {
 
 // A model_dir that cannot be written to, or that another run writes to, is
 // reported before hours of reading.
-absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_rank0,
+absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_first,
                                      BadLines& bad_lines) {
   RunInputs inputs;
-  if (is_rank0) {
+  if (is_first) {
     SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
     SEMRANK_ASSIGN_OR_RETURN(inputs.lock,
                              RunLock::Acquire(options.data.model_dir));
   }
+  // Every process reads all pairs: each takes its share of a mini-batch, which
+  // may have any of them.
   SEMRANK_ASSIGN_OR_RETURN(inputs.data, LoadTrainingData(options, bad_lines));
   SEMRANK_ASSIGN_OR_RETURN(inputs.valid_queries,
                            Validator::ReadQueries(options.data, bad_lines));
@@ -79,14 +82,15 @@ absl::StatusOr<std::unique_ptr<BatchSource>> MakeBatches(
   return InMemoryBatches::Create(options, data);
 }
 
+// What can fail because of options, files or the folder fails here, before the
+// first step.
 absl::StatusOr<RunContext> MakeContext(const TrainOptions& options,
                                        const RunInputs& inputs,
                                        std::vector<FlagValue> flags,
-                                       Communicator& communicator) {
-  const bool is_rank0 = communicator.is_rank0();
+                                       const Communicator& processes) {
   const TrainingData& data = *inputs.data;
   SEMRANK_RETURN_IF_ERROR(CheckFitsThisMachine(
-      options, data.featurizer.num_features(), communicator.num_processes()));
+      options, data.featurizer.num_features(), processes.num_processes()));
   RunContext context;
   context.report = {.model_dir = options.data.model_dir,
                     .config = DescribeModel(options, data.featurizer),
@@ -98,10 +102,11 @@ absl::StatusOr<RunContext> MakeContext(const TrainOptions& options,
   context.comparer = std::make_unique<RankerComparer>(
       options.data, inputs.valid_queries, data.held_out);
   SEMRANK_ASSIGN_OR_RETURN(context.batches, MakeBatches(options, data));
-  if (is_rank0) {
+  if (processes.is_first()) {
     SEMRANK_ASSIGN_OR_RETURN(context.log,
                              TrainingLog::Open(options.data.model_dir));
   }
+  // The identity reads all files once more, for their fingerprints.
   std::string identity;
   if (options.checkpoint.enabled()) {
     SEMRANK_ASSIGN_OR_RETURN(identity,
@@ -120,16 +125,16 @@ bool FitsLexicalWeight(const TrainOptions& options) {
 // resumed run takes the weight of its checkpoint.
 absl::StatusOr<double> FirstLexicalWeight(const TrainOptions& options,
                                           const Checkpoint& checkpoint,
-                                          TrainingData& data, ThreadPool& pool,
-                                          Communicator& communicator) {
+                                          TrainingData& data,
+                                          const Workers& workers) {
   if (!FitsLexicalWeight(options)) return *options.features.lexical_weight;
-  const bool resumes = communicator.is_rank0() && options.checkpoint.resume &&
-                       checkpoint.Exists();
+  const bool resumes = workers.processes.is_first() &&
+                       options.checkpoint.resume && checkpoint.Exists();
   if (data.stream != nullptr ||
-      BroadcastFromRank0(communicator, resumes ? 1 : 0) == 1) {
+      workers.processes.Broadcast(resumes ? 1.0 : 0.0) == 1) {
     return 0;
   }
-  return FitLexicalWeightByTraining(options, data, pool, communicator);
+  return FitLexicalWeightByTraining(options, data, workers);
 }
 
 // The report says less after an error.
@@ -158,14 +163,16 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
       !worth.ok()) {
     report.state = "not published: " + std::string(worth.message());
     RunWarnings().WarnUnlessOk("no report",
-                               WriteReport(report, state.progress()));
+                               WriteReport(report, state.history()));
     return worth;
   }
-  double& lexical_weight = state.progress().lexical_weight;
+  // It is part of the history, so that a checkpoint of this run has it.
+  double& lexical_weight = state.history().lexical_weight;
   if (FitsLexicalWeight(options) && data.stream != nullptr) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        lexical_weight,
-        FitLexicalWeightOfModel(options, data, state.best_weights().views()));
+    const std::span<const TextPair> held_out = data.valid_pairs;
+    SEMRANK_ASSIGN_OR_RETURN(lexical_weight,
+                             FitLexicalWeight(options, data, {&held_out, 1},
+                                              state.best_weights().views()));
   }
   report.config = WithLexicalWeight(report.config, lexical_weight);
   SEMRANK_ASSIGN_OR_RETURN(TrainingSummary summary,
@@ -175,8 +182,7 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
   summary.comparison = report.comparison;
   report.published = true;
   report.state = "published as " + summary.version_dir;
-  RunWarnings().WarnUnlessOk("no report",
-                             WriteReport(report, state.progress()));
+  RunWarnings().WarnUnlessOk("no report", WriteReport(report, state.history()));
   // The model is published by now: a run that was killed before this line can
   // still be resumed. A run that was interrupted keeps its checkpoint.
   if (finished) state.RemoveCheckpoint();
@@ -187,52 +193,49 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
 
 absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                                       std::vector<FlagValue> flags,
-                                      Communicator& communicator) {
-  const bool is_rank0 = communicator.is_rank0();
-  if (!is_rank0) ClearOptionsOfRank0(options);
+                                      Communicator& processes) {
+  if (!processes.is_first()) ClearOptionsOfFirst(options);
 
   BadLines bad_lines(options.data.max_bad_lines);
   SEMRANK_ASSIGN_OR_RETURN(
       RunInputs inputs,
-      AgreeOnResult(communicator, ReadInputs(options, is_rank0, bad_lines)));
+      processes.Agree(ReadInputs(options, processes.is_first(), bad_lines)));
   TrainingData& data = *inputs.data;
   options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);
   // Processes with other data or flags would have batches of other sizes, and
   // wait for each other forever.
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(
-      options, DescribeModel(options, data.featurizer), communicator));
-  SEMRANK_ASSIGN_OR_RETURN(
-      RunContext context,
-      AgreeOnResult(communicator, MakeContext(options, inputs, std::move(flags),
-                                              communicator)));
+      options, DescribeModel(options, data.featurizer), processes));
+  SEMRANK_ASSIGN_OR_RETURN(RunContext context,
+                           processes.Agree(MakeContext(
+                               options, inputs, std::move(flags), processes)));
 
   ThreadPool pool(options.threads > 0 ? options.threads
                                       : NumUsableProcessors());
-  if (is_rank0) MeasureBm25(pool, context);
+  const Workers workers(pool, processes);
+  if (processes.is_first()) MeasureBm25(pool, context);
   // The pass trains a model too, which is freed before that of the run is made.
-  SEMRANK_ASSIGN_OR_RETURN(const double lexical_weight,
-                           FirstLexicalWeight(options, *context.checkpoint,
-                                              data, pool, communicator));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const double lexical_weight,
+      FirstLexicalWeight(options, *context.checkpoint, data, workers));
   SEMRANK_ASSIGN_OR_RETURN(std::unique_ptr<ModelTrainer> trainer,
-                           MakeTrainer(options, data, pool, communicator));
+                           MakeTrainer(options, data, workers));
   TrainingState state(options, std::move(trainer),
                       context.batches->num_batches(), *context.checkpoint,
-                      communicator);
-  state.progress().start = context.start;
-  state.progress().lexical_weight = lexical_weight;
+                      processes);
+  state.history().start = context.start;
+  state.history().lexical_weight = lexical_weight;
   EpochLoop loop({.options = options,
                   .batches = *context.batches,
                   .validator = *context.validator,
                   .log = context.log.get(),
                   .report = context.report,
                   .state = state,
-                  .pool = pool,
-                  .communicator = communicator});
+                  .workers = workers});
   SEMRANK_ASSIGN_OR_RETURN(const bool finished, loop.Run());
-  return OnRank0(communicator, [&] {
-    return Publish(options, data, finished, pool, context, state);
-  });
+  return processes.OnFirst(
+      [&] { return Publish(options, data, finished, pool, context, state); });
 }
 
 }  // namespace semrank

@@ -33,10 +33,10 @@ namespace semrank {
 
 // `options` are resolved; `flags` are those that were given, for the report. In
 // a distributed run each process calls it with the same options; all fail
-// together, and rank 0 returns the summary.
+// together, and the first returns the summary.
 absl::StatusOr<TrainingSummary> Train(
     TrainOptions options, std::vector<FlagValue> flags = {},
-    Communicator& communicator = SingleProcess());
+    Communicator& processes = SingleProcess());
 
 }  // namespace semrank
 

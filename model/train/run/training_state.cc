@@ -11,19 +11,19 @@ namespace semrank {
 TrainingState::TrainingState(const TrainOptions& options,
                              std::unique_ptr<ModelTrainer> trainer,
                              std::int64_t batches_per_epoch,
-                             Checkpoint& checkpoint, Communicator& communicator)
+                             Checkpoint& checkpoint, Communicator& processes)
     : options_(options),
       batches_per_epoch_(batches_per_epoch),
       checkpoint_(checkpoint),
-      communicator_(communicator),
+      processes_(processes),
       trainer_(std::move(trainer)),
       stopping_(options.patience) {}
 
 absl::Status TrainingState::Begin() {
-  // Another host may not see the folder, so rank 0 alone is asked.
-  const bool exists = communicator_.is_rank0() && checkpoint_.Exists();
+  // Another host may not see the folder, so the first process alone is asked.
+  const bool exists = processes_.is_first() && checkpoint_.Exists();
   const bool resumes = exists && options_.checkpoint.resume;
-  if (BroadcastFromRank0(communicator_, resumes ? 1 : 0) == 1) return Resume();
+  if (processes_.Broadcast(resumes ? 1.0 : 0.0) == 1) return Resume();
   if (exists) {
     absl::FPrintF(stderr,
                   "%s is of an unfinished run and will be replaced; --resume "
@@ -33,39 +33,39 @@ absl::Status TrainingState::Begin() {
   return absl::OkStatus();
 }
 
-// The other ranks may not even see the folder of the checkpoint.
 absl::Status TrainingState::Resume() {
-  SEMRANK_ASSIGN_OR_RETURN(progress_, OnRank0(communicator_, [this] {
-                             return checkpoint_.Restore(*trainer_,
-                                                        best_weights_);
-                           }));
+  SEMRANK_ASSIGN_OR_RETURN(history_, processes_.OnFirst([this] {
+    return checkpoint_.Restore(*trainer_, best_weights_);
+  }));
+  // The other processes may not even see the folder of the checkpoint.
   SEMRANK_RETURN_IF_ERROR(BroadcastState());
+  // Adam's correction counts steps, which are no tensor of the state.
   trainer_->Restored(num_steps());
   // Early stopping has no state in the checkpoint: it is replayed.
-  for (const EpochRecord& record : progress_.epochs) UpdateBest(record);
+  for (const EpochRecord& record : history_.epochs) UpdateBest(record);
   resumed_ = true;
   absl::FPrintF(stderr, "resuming from %s: epoch %d, %d of %d batches done\n",
-                checkpoint_.path(), progress_.epoch(),
-                progress_.current.num_batches, batches_per_epoch_);
+                checkpoint_.path(), history_.epoch(),
+                history_.current.num_batches, batches_per_epoch_);
   return absl::OkStatus();
 }
 
 absl::Status TrainingState::BroadcastState() {
-  if (communicator_.num_processes() == 1) return absl::OkStatus();
+  if (processes_.is_alone()) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(
-      progress_, ParseProgress(BroadcastFromRank0(communicator_,
-                                                  FormatProgress(progress_))));
+      history_, ParseHistory(processes_.Broadcast(FormatHistory(history_))));
   for (const StateTensor& tensor : trainer_->State()) {
-    BroadcastFromRank0(communicator_, tensor.values);
+    processes_.Broadcast(tensor.values);
   }
   return absl::OkStatus();
 }
 
 std::int64_t TrainingState::num_steps() const {
-  return (progress_.epoch() - 1) * batches_per_epoch_ +
-         progress_.current.num_batches;
+  return (history_.epoch() - 1) * batches_per_epoch_ +
+         history_.current.num_batches;
 }
 
+// All processes have the same scores, so all stop in the same epoch.
 bool TrainingState::UpdateBest(const EpochRecord& record) {
   if (!stopping_.Add(record.score)) return false;
   best_ = record;
@@ -75,17 +75,18 @@ bool TrainingState::UpdateBest(const EpochRecord& record) {
 
 void TrainingState::FinishEpoch(EpochRecord& record) {
   record.best = UpdateBest(record);
-  progress_.FinishEpoch(record);
-  // The other ranks publish nothing and need no second model in memory.
-  if (record.best && communicator_.is_rank0()) {
+  history_.FinishEpoch(record);
+  // The other processes publish nothing and need no second model in memory.
+  if (record.best && processes_.is_first()) {
     best_weights_.Assign(trainer_->Weights());
   }
 }
 
+// A full disk must not end a run that would otherwise finish.
 void TrainingState::WriteCheckpoint() {
   if (!checkpoint_.enabled()) return;
-  warnings_.WarnUnlessOk(
-      "no checkpoint", checkpoint_.Write(progress_, *trainer_, best_weights_));
+  warnings_.WarnUnlessOk("no checkpoint",
+                         checkpoint_.Write(history_, *trainer_, best_weights_));
 }
 
 void TrainingState::WriteCheckpointIfDue() {

@@ -1,29 +1,80 @@
 // What changes while a model is trained: weights and optimizer state, the
-// progress of the run, and the best epoch so far. A checkpoint holds exactly
+// history of the run, and the best epoch so far. A checkpoint holds exactly
 // this.
 //
-//   Processes  rank 0 alone reads and writes the checkpoint, and keeps the best
-//              weights; Begin sends the rest to the other ranks.
+//   Processes  the first alone reads and writes the checkpoint, and keeps the
+//              best weights; Begin sends the rest to the others.
 //   Threads    one thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
 #define SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
 
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_format.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
-#include "model/train/report/run_progress.h"
+#include "model/train/report/run_history.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/checkpoint.h"
-#include "model/train/run/early_stopping.h"
-#include "model/train/run/run_warnings.h"
 #include "model/train/run/tensor_copies.h"
 #include "model/train/towers/model_trainer.h"
 
 namespace semrank {
+
+// Remembers the best epoch, and decides when to stop waiting for a better one.
+class EarlyStopping {
+ public:
+  // `patience`: epochs without improvement before the end; 0 = never stops.
+  explicit EarlyStopping(int patience) : patience_(patience) {}
+
+  // The score of the next epoch; higher is better. True if it is the best so
+  // far; of equal scores the first is. NaN, of weights that diverged, never is.
+  bool Add(double score) {
+    ++num_epochs_;
+    if (std::isnan(score)) return false;
+    if (best_epoch_ > 0 && score <= best_score_) return false;
+    best_epoch_ = num_epochs_;
+    best_score_ = score;
+    return true;
+  }
+
+  // The first epoch is 1; 0 without one.
+  int best_epoch() const { return best_epoch_; }
+  bool ShouldStop() const {
+    return patience_ > 0 && num_epochs_ - best_epoch_ >= patience_;
+  }
+
+ private:
+  int patience_;
+  int num_epochs_ = 0;
+  int best_epoch_ = 0;
+  double best_score_ = 0;
+};
+
+// Prints errors that do not end a run on standard error: a full disk must not
+// cost the hours that a run has taken.
+class RunWarnings {
+ public:
+  // Prints `what` with an error's message, once until `what` has succeeded: a
+  // checkpoint may fail after each of a million batches.
+  void WarnUnlessOk(const std::string& what, const absl::Status& status) {
+    if (status.ok()) {
+      shown_.erase(what);
+    } else if (shown_.insert(what).second) {
+      absl::FPrintF(stderr, "%s: %s; the run continues\n", what,
+                    std::string(status.message()));
+    }
+  }
+
+ private:
+  std::set<std::string> shown_;
+};
 
 class TrainingState {
  public:
@@ -32,7 +83,7 @@ class TrainingState {
   TrainingState(const TrainOptions& options,
                 std::unique_ptr<ModelTrainer> trainer,
                 std::int64_t batches_per_epoch, Checkpoint& checkpoint,
-                Communicator& communicator);
+                Communicator& processes);
 
   // With --resume, continues from the checkpoint if there is one. Fails as
   // Checkpoint::Restore.
@@ -40,11 +91,11 @@ class TrainingState {
   bool resumed() const { return resumed_; }
 
   ModelTrainer& trainer() { return *trainer_; }
-  RunProgress& progress() { return progress_; }
+  RunHistory& history() { return history_; }
   // Mini-batches so far, over all epochs.
   std::int64_t num_steps() const;
 
-  // Adds an epoch to the progress; sets record.best, and copies the weights if
+  // Adds an epoch to the history; sets record.best, and copies the weights if
   // it is.
   void FinishEpoch(EpochRecord& record);
   bool ShouldStop() const { return stopping_.ShouldStop(); }
@@ -73,9 +124,9 @@ class TrainingState {
   const TrainOptions& options_;
   const std::int64_t batches_per_epoch_;
   Checkpoint& checkpoint_;
-  Communicator& communicator_;
+  Communicator& processes_;
   std::unique_ptr<ModelTrainer> trainer_;
-  RunProgress progress_;
+  RunHistory history_;
   bool resumed_ = false;
   EarlyStopping stopping_;
   EpochRecord best_;

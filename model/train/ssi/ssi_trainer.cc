@@ -61,15 +61,14 @@ void SsiTableTrainer::AddUpdateTasks(double learning_rate,
 }
 
 SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
-                       ThreadPool& pool, Communicator& communicator)
+                       const Workers& workers)
     : weights_(std::move(weights)),
-      pool_(pool),
-      communicator_(communicator),
+      workers_(workers),
       gradient_clip_norm_(options.optimizer.gradient_clip_norm),
       loss_(options.loss.margin),
       mixing_(options.optimizer, weights_.mixing),
-      sparse_scratch_(pool.num_threads()),
-      scratch_(pool.num_threads()) {
+      sparse_scratch_(workers.pool.num_threads()),
+      scratch_(workers.pool.num_threads()) {
   if (weights_.query.in > 0) {
     query_table_ = std::make_unique<SsiTableTrainer>(
         weights_.query, weights_.Rows(), options.optimizer);
@@ -85,7 +84,7 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
   }
   if (!weights_.words.empty()) {
     word_pairs_ = std::make_unique<WordPairTrainer>(weights_, options.optimizer,
-                                                    pool.num_threads());
+                                                    workers.pool.num_threads());
   }
   for (SsiTableTrainer* table : {query_table_.get(), document_table_.get()}) {
     if (table != nullptr) tables_.push_back(table);
@@ -134,7 +133,7 @@ absl::Status SsiTrainer::ReadTexts(const MiniBatch& batch) {
   TaskList tasks;
   AddFillTasks(*batch.bags, batch.queries, weights_.idf, queries_, tasks);
   AddFillTasks(*batch.bags, batch.titles, weights_.idf, titles_, tasks);
-  pool_.Run(tasks);
+  workers_.pool.Run(tasks);
   return absl::OkStatus();
 }
 
@@ -153,19 +152,15 @@ void SsiTrainer::Embed(bool learn) {
     query_table_->SetTexts(both);
   }
   query_table_->AddForwardTasks(learn, tasks);
-  pool_.Run(tasks);
+  workers_.pool.Run(tasks);
 }
 
-const float* SsiTrainer::title_vectors() const {
-  if (document_table_ != nullptr) return document_table_->vectors();
-  return query_table_->vectors() +
-         static_cast<std::size_t>(queries_.num_texts()) * query_table_->dim();
-}
-
-float* SsiTrainer::title_gradients() {
-  if (document_table_ != nullptr) return document_table_->gradients();
-  return query_table_->gradients() +
-         static_cast<std::size_t>(queries_.num_texts()) * query_table_->dim();
+// Titles follow the queries in a shared table.
+std::size_t SsiTrainer::FirstTitleElement() const {
+  return document_table_ != nullptr
+             ? 0
+             : static_cast<std::size_t>(queries_.num_texts()) *
+                   query_table_->dim();
 }
 
 double SsiTrainer::Score(const MiniBatch& batch, Range pairs) {
@@ -174,7 +169,7 @@ double SsiTrainer::Score(const MiniBatch& batch, Range pairs) {
       [this](int pair, std::span<const std::uint32_t> titles,
              std::span<float> scores,
              int worker) { ScoreTitles(pair, titles, scores, worker); },
-      pool_);
+      workers_.pool);
 }
 
 // f = (U q)'(V d) + q'Sd.
@@ -251,7 +246,7 @@ double SsiTrainer::MixingGradient() {
 // Sums what the processes have found for their pairs.
 absl::Status SsiTrainer::ExchangeGradients(Range pairs) {
   if (word_pairs_ != nullptr) {
-    SEMRANK_RETURN_IF_ERROR(word_pairs_->Exchange(pairs, communicator_));
+    SEMRANK_RETURN_IF_ERROR(word_pairs_->Exchange(pairs, workers_.processes));
   }
   if (query_table_ == nullptr) return absl::OkStatus();
   const std::size_t dim = query_table_->dim();
@@ -259,7 +254,7 @@ absl::Status SsiTrainer::ExchangeGradients(Range pairs) {
       {.dense = {{query_table_->gradients(), queries_.num_texts() * dim},
                  {title_gradients(), titles_.num_texts() * dim}},
        .sparse = {}},
-      communicator_, pool_);
+      workers_);
 }
 
 absl::StatusOr<double> SsiTrainer::Loss(const MiniBatch& batch) {
@@ -270,8 +265,8 @@ absl::StatusOr<double> SsiTrainer::Loss(const MiniBatch& batch) {
 
 absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
                                         const StepContext& step) {
-  const Range pairs =
-      ShareOf(batch, communicator_.rank(), communicator_.num_processes()).pairs;
+  Communicator& processes = workers_.processes;
+  const Range pairs = processes.ShareOf(batch).pairs;
   // All processes have the same texts, so they fail together.
   SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
   Embed(/*learn=*/true);
@@ -289,13 +284,13 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     violations_by_title_.Build(loss_.violations(), titles_.num_texts());
     AddVectorGradientTasks(tasks);
   }
-  pool_.Run(tasks);
+  workers_.pool.Run(tasks);
   // All processes get the sums over all pairs and make the same update. The
   // gradient of U reads V, and that of V reads U (SSI 2.3), so both are
   // complete before either is changed.
-  if (communicator_.num_processes() > 1) {
+  if (!processes.is_alone()) {
     SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
-    loss = AllReduceSum(communicator_, loss);
+    loss = processes.Sum(loss);
   }
   if (!weights_.mixing.empty()) {
     mixing_.BeginStep(step.learning_rate);
@@ -311,7 +306,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   for (SsiTableTrainer* table : tables_) {
     table->AddUpdateTasks(step.learning_rate, scratch_, tasks);
   }
-  pool_.Run(tasks);
+  workers_.pool.Run(tasks);
   if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
   return loss;
 }
@@ -334,8 +329,8 @@ void SsiTrainer::UpdateWithKeptGradients() {
       mixing_.Update(0, std::span(&mixing_gradient_, 1));
     });
   }
-  gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
-  pool_.Run(tasks);
+  gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, workers_.pool);
+  workers_.pool.Run(tasks);
 }
 
 }  // namespace semrank

@@ -19,20 +19,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/task_list.h"
-#include "model/base/thread_pool.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/nn/ssi_tower.h"
 #include "model/train/batches/bag_transpose.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/distributed/communicator.h"
-#include "model/train/distributed/gradient_exchange.h"
+#include "model/train/distributed/exchange.h"
 #include "model/train/optimizer/parameter_optimizer.h"
 #include "model/train/options/train_options.h"
 #include "model/train/ssi/margin_loss.h"
 #include "model/train/ssi/ssi_weights.h"
 #include "model/train/ssi/word_pair_trainer.h"
-#include "model/train/towers/bag_layer_trainer.h"
-#include "model/train/towers/input_layer_trainer.h"
+#include "model/train/towers/layer_trainer.h"
 #include "model/train/towers/model_trainer.h"
 
 namespace semrank {
@@ -76,9 +74,9 @@ class SsiTableTrainer {
 
 class SsiTrainer : public ModelTrainer {
  public:
-  // `options` are resolved; `pool` and `communicator` outlive the trainer.
-  SsiTrainer(SsiWeights weights, const TrainOptions& options, ThreadPool& pool,
-             Communicator& communicator = SingleProcess());
+  // `options` are resolved.
+  SsiTrainer(SsiWeights weights, const TrainOptions& options,
+             const Workers& workers);
   SsiTrainer(const SsiTrainer&) = delete;
   SsiTrainer& operator=(const SsiTrainer&) = delete;
 
@@ -102,12 +100,17 @@ class SsiTrainer : public ModelTrainer {
   absl::Status ExchangeGradients(Range pairs);
   double MixingGradient();
   void UpdateWithKeptGradients();
-  const float* title_vectors() const;
-  float* title_gradients();
+  std::size_t FirstTitleElement() const;
+  SsiTableTrainer& title_table() const { return *tables_.back(); }
+  const float* title_vectors() const {
+    return title_table().vectors() + FirstTitleElement();
+  }
+  float* title_gradients() const {
+    return title_table().gradients() + FirstTitleElement();
+  }
 
   SsiWeights weights_;
-  ThreadPool& pool_;
-  Communicator& communicator_;
+  Workers workers_;
   double gradient_clip_norm_;
   double gradient_norm_ = 0;
   MarginLoss loss_;

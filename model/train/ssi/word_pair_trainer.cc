@@ -4,13 +4,14 @@
 #include <cstddef>
 
 #include "model/nn/sparse_scorer.h"
-#include "model/train/distributed/gradient_exchange.h"
+#include "model/train/distributed/exchange.h"
 
 namespace semrank {
 namespace {
 
 constexpr int kPairBlock = 16;
 
+// A query has few words: a scan is faster than a table.
 bool Contains(std::span<const std::uint32_t> words, std::uint32_t word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }

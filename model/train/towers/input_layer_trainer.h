@@ -12,18 +12,15 @@
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_INPUT_LAYER_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_INPUT_LAYER_TRAINER_H_
 
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "model/base/task_list.h"
 #include "model/data/text_table.h"
-#include "model/train/towers/bag_layer_trainer.h"
+#include "model/train/towers/layer_trainer.h"
 
 namespace semrank {
-
-// Memory of each worker of the pool.
-using WorkerScratch = std::vector<std::vector<float>>;
 
 class InputLayerTrainer {
  public:
@@ -53,32 +50,11 @@ class InputLayerTrainer {
   virtual BagLayerTrainer& bag_layer() = 0;
 };
 
-// The input layer of DSSM: one bag a text, z = x W + b (eq. 3).
-class BagInputTrainer : public InputLayerTrainer {
- public:
-  // `weights` outlive the layer and do not move.
-  BagInputTrainer(LayerWeights& weights, const OptimizerOptions& options)
-      : layer_(weights, options) {}
-
-  absl::Status SetTexts(const TextBags& texts,
-                        std::span<const TextId> ids) override;
-  // Forward fills the bags that it reads.
-  void AddPrepareTasks(TaskList&) override {}
-  void Forward(int first, int last, bool learn, float* outputs) override;
-  bool HasFeatures(int text) const override;
-  void AddTransposeTasks(TaskList& tasks) override;
-  void AddPackTasks(const float*, TaskList&) override {}
-  void AddUpdateTasks(double learning_rate, const float* deltas,
-                      WorkerScratch& scratch, TaskList& tasks) override;
-
-  BagLayerTrainer& bag_layer() override { return layer_; }
-
- private:
-  BagLayerTrainer layer_;
-  const TextBags* texts_ = nullptr;
-  std::span<const TextId> ids_;
-  BagBatch bags_;
-};
+// The input layer of CLSM with a `clsm_window`, of DSSM without (0). `weights`,
+// for CLSM [num_features * clsm_window, out] as in ClsmTower, outlive the layer
+// and do not move.
+std::unique_ptr<InputLayerTrainer> MakeInputLayerTrainer(
+    LayerWeights& weights, const OptimizerOptions& options, int clsm_window);
 
 }  // namespace semrank
 

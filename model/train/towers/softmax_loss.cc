@@ -6,7 +6,7 @@
 
 #include "model/nn/kernels.h"
 #include "model/train/batches/bag_transpose.h"
-#include "model/train/towers/softmax.h"
+#include "model/train/towers/training_kernels.h"
 
 namespace semrank {
 namespace {

@@ -8,8 +8,6 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
-#include "model/train/towers/convolution_layer_trainer.h"
-#include "model/train/towers/gradient_kernels.h"
 
 namespace semrank {
 namespace {
@@ -23,22 +21,14 @@ float* Row(std::vector<float>& data, int row, int width) {
   return data.data() + static_cast<std::size_t>(row) * width;
 }
 
-std::unique_ptr<InputLayerTrainer> MakeInputLayer(
-    const TowerTrainerOptions& options, LayerWeights& weights) {
-  if (options.clsm_window == 0) {
-    return std::make_unique<BagInputTrainer>(weights, options.optimizer);
-  }
-  return std::make_unique<ConvolutionLayerTrainer>(weights, options.clsm_window,
-                                                   options.optimizer);
-}
-
 }  // namespace
 
 TowerTrainer::TowerTrainer(TowerWeights weights,
                            const TowerTrainerOptions& options)
     : weights_(std::move(weights)),
       options_(options),
-      input_layer_(MakeInputLayer(options, weights_.layers.front())),
+      input_layer_(MakeInputLayerTrainer(
+          weights_.layers.front(), options.optimizer, options.clsm_window)),
       scratch_(options.num_workers),
       dropout_(options.dropout, options.seed) {
   for (std::size_t l = 0; l < weights_.layers.size(); ++l) {
@@ -72,6 +62,8 @@ void TowerTrainer::Restored(std::int64_t num_steps) {
   weights_packed_ = false;
 }
 
+// Hidden layers are tanh in both papers; the linear tower differs in its
+// output.
 bool TowerTrainer::IsTanh(std::size_t layer) const {
   return layer + 1 < outputs_.size() ||
          options_.output_activation == Activation::kTanh;
@@ -87,6 +79,8 @@ absl::Status TowerTrainer::SetTexts(const TextBags& texts,
     output.activations.resize(size);
     if (IsDropped(l)) output.kept.resize(size);
   }
+  // Buffers only grow, so a step allocates nothing once the largest mini-batch
+  // was seen.
   for (DenseLayerTrainer& layer : dense_layers_) {
     layer.BeginBackward(num_texts_);
   }

@@ -39,10 +39,10 @@
 #include "model/base/task_list.h"
 #include "model/data/text_table.h"
 #include "model/train/batches/batch_share.h"
-#include "model/train/towers/dense_layer_trainer.h"
-#include "model/train/towers/dropout.h"
 #include "model/train/towers/input_layer_trainer.h"
+#include "model/train/towers/layer_trainer.h"
 #include "model/train/towers/tower_weights.h"
+#include "model/train/towers/training_kernels.h"
 
 namespace semrank {
 

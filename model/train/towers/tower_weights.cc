@@ -1,7 +1,6 @@
 #include "model/train/towers/tower_weights.h"
 
 #include <cmath>
-#include <cstddef>
 
 #include "absl/strings/str_format.h"
 
@@ -42,6 +41,17 @@ TowerWeights InitialWeights(const std::vector<int>& widths, Random random) {
     tower.layers.push_back(std::move(layer));
   }
   return tower;
+}
+
+void LayerOptimizer::UpdateBias(absl::FunctionRef<void(float*)> add_deltas,
+                                std::vector<float>& scratch) {
+  if (!learns_bias_) return;
+  std::vector<float>& gradient = keeps_gradients() ? kept_bias_ : scratch;
+  // db is the sum of delta over the texts. One task adds them in order: with
+  // partial sums for each thread, rounding would depend on their number.
+  gradient.assign(bias_size_, 0);
+  add_deltas(gradient.data());
+  if (!keeps_gradients()) bias_.Update(0, gradient);
 }
 
 }  // namespace semrank

@@ -118,10 +118,9 @@ TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
 }
 
 TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
-                                 const TrainOptions& options, ThreadPool& pool,
-                                 Communicator& communicator)
-    : pool_(pool),
-      communicator_(communicator),
+                                 const TrainOptions& options,
+                                 const Workers& workers)
+    : workers_(workers),
       gradient_clip_norm_(options.optimizer.gradient_clip_norm),
       loss_(options.loss.gamma, options.tower.embedding_dim),
       vectors_(options.tower.embedding_dim) {
@@ -131,10 +130,11 @@ TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
                                : Activation::kLinear,
       .optimizer = options.optimizer,
       .clsm_window = options.tower.clsm_window,
-      .keep_gradients = gradient_clip_norm_ > 0 || !alone(),
+      .keep_gradients =
+          gradient_clip_norm_ > 0 || !workers_.processes.is_alone(),
       .dropout = options.tower.dropout,
       .seed = options.seed,
-      .num_workers = pool.num_threads()};
+      .num_workers = workers.pool.num_threads()};
   query_ =
       std::make_unique<TowerTrainer>(std::move(weights.query), tower_options);
   if (weights.document.layers.empty()) return;
@@ -176,7 +176,7 @@ absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
   tasks.Add(shared() ? 0 : 1, [&](int, int) {
     of_document = document_->SetTexts(*batch.bags, title_texts_.ids);
   });
-  pool_.Run(tasks);
+  workers_.pool.Run(tasks);
   of_query.Update(of_document);
   return of_query;
 }
@@ -199,23 +199,23 @@ LossGradients TwoTowerTrainer::VectorGradients() {
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
-  // Only rank 0 validates, so it embeds the whole batch, without collective
-  // calls.
+  // Only the first process validates, so it embeds the whole batch, without
+  // collective calls.
   SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
   TaskGraph graph;
   const SideStages vectors = AddForwardStages(Sides(), /*learn=*/false, graph);
   loss_.AddStages(Vectors(batch), {}, vectors, graph);
-  pool_.Run(graph);
+  workers_.pool.Run(graph);
   return loss_.MeanLoss();
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
                                              const StepContext& step) {
-  const BatchShare share =
-      ShareOf(batch, communicator_.rank(), communicator_.num_processes());
+  Communicator& processes = workers_.processes;
+  const BatchShare share = processes.ShareOf(batch);
   // If one process returned an error alone, the others would wait for it in the
   // next collective call.
-  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator_, SetTexts(batch, share)));
+  SEMRANK_RETURN_IF_ERROR(processes.Agree(SetTexts(batch, share)));
   query_->SetDropoutStream(step.number, query_texts_.places);
   if (!shared()) {
     document_->SetDropoutStream(step.number, title_texts_.places);
@@ -224,20 +224,20 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
   AddConcurrentTasks(step, graph);
   SideStages vectors = AddForwardStages(Sides(), /*learn=*/true, graph);
   SideStages gradients;
-  if (alone()) {
+  if (processes.is_alone()) {
     gradients =
         loss_.AddStages(Vectors(batch), VectorGradients(), vectors, graph);
   } else {
     // The negatives of a pair are in all processes, so the step has two halves,
     // with the exchange of vectors between them. The stages of the second half
     // wait for no vectors.
-    pool_.Run(std::exchange(graph, {}));
-    ComputeLossOfAll(batch);
+    workers_.pool.Run(std::exchange(graph, {}));
+    ComputeLossOfAll(batch, share);
     vectors = {};
   }
   AddLearningStages(Sides(), vectors, gradients, step.learning_rate, graph);
-  pool_.Run(graph);
-  if (gradient_clip_norm_ > 0 || !alone()) {
+  workers_.pool.Run(graph);
+  if (gradient_clip_norm_ > 0 || !processes.is_alone()) {
     SEMRANK_RETURN_IF_ERROR(UpdateWithKeptGradients());
   }
   return loss_.MeanLoss();
@@ -245,10 +245,16 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
 
 // Gathers the vectors of the whole batch, computes its loss, and fills the
 // gradients of the vectors that the towers have.
-void TwoTowerTrainer::ComputeLossOfAll(const MiniBatch& batch) {
-  const LossInput all = vectors_.Gather(Vectors(batch), communicator_);
-  loss_.Compute(all, vectors_.gradients(), pool_);
-  vectors_.CutOut(batch, communicator_, VectorGradients());
+void TwoTowerTrainer::ComputeLossOfAll(const MiniBatch& batch,
+                                       const BatchShare& share) {
+  const LossInput own = Vectors(batch);
+  vectors_.Gather(batch, own.query_vectors, own.title_vectors,
+                  workers_.processes);
+  loss_.Compute({&batch, vectors_.queries(), vectors_.titles()},
+                {vectors_.query_gradients(), vectors_.title_gradients()},
+                workers_.pool);
+  const LossGradients gradients = VectorGradients();
+  vectors_.CutOut(share, gradients.queries, gradients.titles);
 }
 
 absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
@@ -258,16 +264,17 @@ absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
   // Gradients are summed first: clipping needs the length of the whole batch's
   // gradient, which is equal in all processes. Then every process makes the
   // same update.
-  if (!alone()) {
-    SEMRANK_RETURN_IF_ERROR(gradients_.Reduce(gradients, communicator_, pool_));
+  if (!workers_.processes.is_alone()) {
+    SEMRANK_RETURN_IF_ERROR(gradients_.Reduce(gradients, workers_));
   }
   if (gradient_clip_norm_ > 0) {
-    gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
+    gradient_norm_ =
+        ClipGradients(gradient_clip_norm_, gradients, workers_.pool);
   }
   TaskList tasks;
   query_->AddKeptUpdateTasks(tasks);
   if (!shared()) document_->AddKeptUpdateTasks(tasks);
-  pool_.Run(tasks);
+  workers_.pool.Run(tasks);
   return absl::OkStatus();
 }
 

@@ -20,17 +20,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/base/thread_pool.h"
 #include "model/data/text_table.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/batches/mini_batch.h"
 #include "model/train/distributed/communicator.h"
-#include "model/train/distributed/gradient_exchange.h"
+#include "model/train/distributed/exchange.h"
 #include "model/train/options/train_options.h"
 #include "model/train/towers/model_trainer.h"
 #include "model/train/towers/softmax_loss.h"
 #include "model/train/towers/tower_trainer.h"
-#include "model/train/towers/vector_exchange.h"
 
 namespace semrank {
 
@@ -71,11 +69,9 @@ struct TowerSides {
 
 class TwoTowerTrainer : public ModelTrainer {
  public:
-  // `pool` outlives the trainer. Shared towers when `weights` has no document
-  // tower.
+  // Shared towers when `weights` has no document tower.
   TwoTowerTrainer(TwoTowerWeights weights, const TrainOptions& options,
-                  ThreadPool& pool,
-                  Communicator& communicator = SingleProcess());
+                  const Workers& workers);
 
   // Both fail as TextBags::Layout.
   absl::StatusOr<double> Loss(const MiniBatch& batch) override;
@@ -90,16 +86,14 @@ class TwoTowerTrainer : public ModelTrainer {
  private:
   bool shared() const { return document_ == nullptr; }
   absl::Status SetTexts(const MiniBatch& batch, const BatchShare& share);
-  bool alone() const { return communicator_.num_processes() == 1; }
   // After SetTexts.
   TowerSides Sides();
   LossInput Vectors(const MiniBatch& batch);
   LossGradients VectorGradients();
-  void ComputeLossOfAll(const MiniBatch& batch);
+  void ComputeLossOfAll(const MiniBatch& batch, const BatchShare& share);
   absl::Status UpdateWithKeptGradients();
 
-  ThreadPool& pool_;
-  Communicator& communicator_;
+  Workers workers_;
   double gradient_clip_norm_;
   double gradient_norm_ = 0;
   SoftmaxLoss loss_;

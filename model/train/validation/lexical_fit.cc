@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_format.h"
 #include "model/base/random.h"
+#include "model/base/status_macros.h"
 #include "model/nn/lexical_query.h"
+#include "model/train/validation/trained_model.h"
 
 namespace semrank {
 namespace {
@@ -257,6 +262,39 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
     scored.weights.push_back(1.0 / pairs_of_query.at(pairs[i].query));
   }
   return scored;
+}
+
+absl::StatusOr<double> FitLexicalWeight(
+    const TrainOptions& options, const TrainingData& data,
+    std::span<const std::span<const TextPair>> samples,
+    std::vector<TensorView> weights) {
+  const v1::ModelConfig config = DescribeModel(options, data.featurizer);
+  SEMRANK_ASSIGN_OR_RETURN(const auto model,
+                           ViewAsModel(std::move(weights), config, data));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto lexical,
+      LexicalPart::Create({.idf = data.lexical_idf.data()}, nullptr));
+  double sum = 0;
+  int num_samples = 0;
+  std::size_t num_pairs = 0;
+  for (const std::span<const TextPair> sample : samples) {
+    if (sample.empty()) continue;
+    const ScoredPairs pairs = ScoreHeldOutPairs({.texts = *data.texts,
+                                                 .held_out = sample,
+                                                 .titles = data.titles,
+                                                 .seed = options.seed},
+                                                *model, *lexical);
+    sum += FitLexicalWeight(pairs);
+    num_pairs += pairs.num_pairs();
+    ++num_samples;
+  }
+  // On queries whose titles the pass knows the towers are at their best, and w
+  // is near 0; on new titles it is high. It is not known which of them a server
+  // will see (TRAINING.md).
+  const double weight = num_samples == 0 ? 0 : sum / num_samples;
+  absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
+                weight, num_pairs);
+  return weight;
 }
 
 }  // namespace semrank

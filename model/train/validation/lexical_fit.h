@@ -18,10 +18,14 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
+#include "model/format/safetensors.h"
 #include "model/nn/lexical_part.h"
 #include "model/nn/two_tower_model.h"
+#include "model/train/data/training_data.h"
+#include "model/train/options/train_options.h"
 
 namespace semrank {
 
@@ -54,6 +58,13 @@ struct LexicalSampleSource {
 ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
                               const TwoTowerModel& model,
                               const LexicalPart& lexical);
+
+// The mean of the weights that fit each of `samples`, pairs of `data` that
+// `weights` were learned without; 0 if all are empty. Prints it.
+absl::StatusOr<double> FitLexicalWeight(
+    const TrainOptions& options, const TrainingData& data,
+    std::span<const std::span<const TextPair>> samples,
+    std::vector<TensorView> weights);
 
 }  // namespace semrank
 

@@ -10,6 +10,7 @@
 namespace semrank {
 namespace {
 
+// Judgements are in the order of their documents.
 bool IsRelevant(const JudgedQuery& query, std::uint32_t document) {
   const auto found = std::ranges::lower_bound(query.judgements, document, {},
                                               &Judgement::document);

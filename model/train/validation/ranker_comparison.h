@@ -2,7 +2,7 @@
 // its rankings, for a person who decides whether to serve it.
 //
 //   Data     the judged validation queries; without them the held-out clicks
-//            (held_out_collection.h, which bounds their number).
+//            (report_data.h, which bounds their number).
 //   Cost     BM25 is measured once, before the first step, the model once,
 //            after the last: each about as long as the validation of an epoch.
 //   Threads  one thread calls; the pool works.

@@ -85,6 +85,7 @@ v1::ModelConfig WithLexicalWeight(v1::ModelConfig config, double weight) {
     config.mutable_lexical()->set_ngram_length(options.ngram_length);
     config.mutable_lexical()->set_num_buckets(options.num_buckets);
   }
+  // A lexical part needs a newer reader than the same model without one.
   config.set_format_version(FormatVersionOf(config));
   return config;
 }

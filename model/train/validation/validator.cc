@@ -8,7 +8,7 @@
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/model_ranker.h"
-#include "model/train/batches/batch_plan.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/validation/trained_model.h"
 

@@ -1,9 +1,9 @@
-#include "model/train/batches/batch_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
+
+#include "model/train/batches/mini_batch.h"
 
 namespace semrank {
 namespace {

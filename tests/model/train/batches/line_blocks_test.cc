@@ -1,11 +1,10 @@
-#include "model/train/batches/line_blocks.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <algorithm>
 
+#include "model/train/batches/shuffled_lines.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "model/train/batches/pair_shuffler.h"
+#include "model/train/batches/shuffled_lines.h"
 
 namespace semrank {
 namespace {

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "model/data/text_pairs.h"
+#include "model/train/data/load_training_data.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/options/resolve_options.h"
 #include "tests/model/train/data/streamed_log_fixture.h"

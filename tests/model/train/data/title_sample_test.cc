@@ -1,5 +1,3 @@
-#include "model/train/data/title_sample.h"
-
 #include <gtest/gtest.h>
 
 #include <string>

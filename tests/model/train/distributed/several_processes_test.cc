@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "model/train/batches/negative_sampler.h"
-#include "model/train/distributed/gradient_exchange.h"
+#include "model/train/distributed/exchange.h"
 #include "model/train/towers/two_tower_trainer.h"
 #include "tests/model/train/distributed/thread_communicator.h"
 #include "tests/model/train/recipe_options.h"
@@ -42,14 +42,14 @@ TEST(CommunicatorTest, SumsOfMoreThanAMessageAreWhole) {
 
 TEST(CommunicatorTest, AllLearnTheFirstFailure) {
   RunProcesses(3, [](Communicator& communicator) {
-    EXPECT_THAT(AgreeOnStatus(communicator, absl::OkStatus()), IsOk());
+    EXPECT_THAT(communicator.Agree(absl::OkStatus()), IsOk());
     const absl::Status own = communicator.rank() == 0
                                  ? absl::OkStatus()
                                  : absl::NotFoundError("no clicks.tsv");
-    const absl::Status agreed = AgreeOnStatus(communicator, own);
+    const absl::Status agreed = communicator.Agree(own);
     EXPECT_THAT(agreed, StatusIs(absl::StatusCode::kNotFound,
                                  HasSubstr("no clicks.tsv")));
-    if (communicator.is_rank0()) {
+    if (communicator.is_first()) {
       EXPECT_THAT(std::string(agreed.message()), HasSubstr("process 2 of 3"));
     }
   });
@@ -57,27 +57,25 @@ TEST(CommunicatorTest, AllLearnTheFirstFailure) {
 
 TEST(CommunicatorTest, DifferencesAreFoundByAll) {
   RunProcesses(2, [](Communicator& communicator) {
-    EXPECT_THAT(CheckSameOnAllRanks(communicator, 1ull << 40, "weights"),
-                IsOk());
+    EXPECT_THAT(communicator.CheckSame(1ull << 40, "weights"), IsOk());
     const std::uint64_t own = 1ull << (40 + communicator.rank());
-    EXPECT_THAT(CheckSameOnAllRanks(communicator, own, "weights"),
+    EXPECT_THAT(communicator.CheckSame(own, "weights"),
                 StatusIs(absl::StatusCode::kInternal, HasSubstr("weights")));
-    EXPECT_EQ(BroadcastFromRank0(communicator, 0.1 + communicator.rank()), 0.1);
-    EXPECT_EQ(AllReduceSum(communicator, 0.1 + communicator.rank()), 0.1 + 1.1);
+    EXPECT_EQ(communicator.Broadcast(0.1 + communicator.rank()), 0.1);
+    EXPECT_EQ(communicator.Sum(0.1 + communicator.rank()), 0.1 + 1.1);
   });
 }
 
-TEST(CommunicatorTest, AllHaveWhatTheLeaderHas) {
+TEST(CommunicatorTest, AllHaveWhatTheFirstHas) {
   RunProcesses(3, [](Communicator& communicator) {
-    const bool leads = communicator.is_rank0();
-    EXPECT_EQ(
-        BroadcastFromRank0(communicator, leads ? "epoch 7" : "a longer text"),
-        "epoch 7");
-    EXPECT_EQ(BroadcastFromRank0(communicator, leads ? "" : "text"), "");
+    const bool leads = communicator.is_first();
+    EXPECT_EQ(communicator.Broadcast(leads ? "epoch 7" : "a longer text"),
+              "epoch 7");
+    EXPECT_EQ(communicator.Broadcast(leads ? "" : "text"), "");
     // More than travels at once.
     std::vector<float> values((1 << 20) + 3, leads ? 0.5f : 0.0f);
     values.back() = leads ? 7 : 8;
-    BroadcastFromRank0(communicator, values);
+    communicator.Broadcast(values);
     EXPECT_EQ(std::count(values.begin(), values.end(), 0.5f), (1 << 20) + 2);
     EXPECT_EQ(values.back(), 7);
   });
@@ -85,7 +83,7 @@ TEST(CommunicatorTest, AllHaveWhatTheLeaderHas) {
 
 TEST(GradientExchangeTest, RowsOfSeveralProcessesAreAddedUp) {
   RunProcesses(2, [](Communicator& communicator) {
-    const bool first = communicator.is_rank0();
+    const bool first = communicator.is_first();
     std::vector<float> dense = {first ? 1.0f : 10.0f};
     RowGradients rows = {.width = 2,
                          .rows = first ? std::vector<std::uint32_t>{7, 2}
@@ -94,7 +92,7 @@ TEST(GradientExchangeTest, RowsOfSeveralProcessesAreAddedUp) {
                                          : std::vector<float>{10, 20, 30, 40}};
     ThreadPool pool(1);
     ASSERT_THAT(GradientExchange().Reduce({.dense = {dense}, .sparse = {&rows}},
-                                          communicator, pool),
+                                          {pool, communicator}),
                 IsOk());
     EXPECT_THAT(dense, ElementsAre(11));
     EXPECT_THAT(rows.rows, ElementsAre(7, 2, 9));
@@ -161,7 +159,7 @@ class StepsTest : public ::testing::TestWithParam<StepsCase> {
   std::vector<float> WeightsAfterSteps(Communicator& communicator) const {
     ThreadPool pool(2);
     TwoTowerTrainer trainer(InitialTwoTowerWeights(options_.tower, 40, 1),
-                            options_, pool, communicator);
+                            options_, {pool, communicator});
     NegativeSampler sampler(options_.loss, titles_);
     MiniBatch batch;
     batch.bags = &*bags_;

@@ -26,18 +26,18 @@ ReportContent TestContent() {
   return content;
 }
 
-RunProgress ThreeEpochs() {
-  RunProgress progress;
-  progress.start = absl::FromUnixSeconds(1'700'000'000);
+RunHistory ThreeEpochs() {
+  RunHistory history;
+  history.start = absl::FromUnixSeconds(1'700'000'000);
   for (int epoch = 1; epoch <= 3; ++epoch) {
     EpochRecord record;
     record.epoch = epoch;
     record.train_loss = 3.0 / epoch;
     record.validation.loss = 4.0 / epoch;
     record.best = epoch < 3;
-    progress.epochs.push_back(record);
+    history.epochs.push_back(record);
   }
-  return progress;
+  return history;
 }
 
 TEST(LengthHistogramTest, CountsWordsAndKeepsLongTextsInTheLastBin) {
@@ -121,15 +121,15 @@ TEST(TrainingReportTest, APublishedModelComesWithTheNextCommands) {
 }
 
 TEST(TrainingReportTest, ColumnsWithoutAValueAreLeftOut) {
-  RunProgress progress = ThreeEpochs();
-  std::string html = FormatReport(TestContent(), progress);
+  RunHistory history = ThreeEpochs();
+  std::string html = FormatReport(TestContent(), history);
   EXPECT_THAT(html, HasSubstr(">validation loss<"));
   for (const char* empty : {">NDCG@10<", ">gradient norm<", ">peak MiB<"}) {
     EXPECT_THAT(html, Not(HasSubstr(empty)));
   }
-  progress.epochs[1].gradient_norm = 0.5;
-  progress.before_training = ValidationResult{.loss = 4.5, .metrics = {}};
-  html = FormatReport(TestContent(), progress);
+  history.epochs[1].gradient_norm = 0.5;
+  history.before_training = ValidationResult{.loss = 4.5, .metrics = {}};
+  html = FormatReport(TestContent(), history);
   EXPECT_THAT(html, HasSubstr(">gradient norm<"));
   EXPECT_THAT(html, HasSubstr("<th scope=\"row\">before</th>"
                               "<td class=\"number\"></td>"
@@ -137,11 +137,11 @@ TEST(TrainingReportTest, ColumnsWithoutAValueAreLeftOut) {
 }
 
 TEST(TrainingReportTest, WarnsOfALossThatGrows) {
-  RunProgress progress = ThreeEpochs();
-  EXPECT_THAT(FormatReport(TestContent(), progress),
+  RunHistory history = ThreeEpochs();
+  EXPECT_THAT(FormatReport(TestContent(), history),
               Not(HasSubstr("may be too high")));
-  for (EpochRecord& record : progress.epochs) record.train_loss = record.epoch;
-  EXPECT_THAT(FormatReport(TestContent(), progress),
+  for (EpochRecord& record : history.epochs) record.train_loss = record.epoch;
+  EXPECT_THAT(FormatReport(TestContent(), history),
               HasSubstr("--learning_rate=0.25 may be too high"));
 }
 
@@ -163,16 +163,16 @@ TEST(TrainingReportTest, IsReplacedAfterEachEpochAndAtTheEnd) {
   const TempDir dir;
   ReportContent content = TestContent();
   content.model_dir = dir.path();
-  RunProgress progress;
-  progress.epochs.emplace_back().epoch = 1;
-  progress.epochs.back().train_loss = 0.125;
-  ASSERT_THAT(WriteReport(content, progress), IsOk());
+  RunHistory history;
+  history.epochs.emplace_back().epoch = 1;
+  history.epochs.back().train_loss = 0.125;
+  ASSERT_THAT(WriteReport(content, history), IsOk());
   const std::string path = dir.path() + "/report.html";
   ASSERT_OK_AND_ASSIGN(std::string html, ReadFile(path, 1 << 20));
   EXPECT_THAT(html, HasSubstr("training, epoch 1: 0.125"));
   EXPECT_THAT(html, HasSubstr("running"));
   content.state = "published as x/1";
-  ASSERT_THAT(WriteReport(content, progress), IsOk());
+  ASSERT_THAT(WriteReport(content, history), IsOk());
   ASSERT_OK_AND_ASSIGN(html, ReadFile(path, 1 << 20));
   EXPECT_THAT(html, HasSubstr("published as x/1"));
 }

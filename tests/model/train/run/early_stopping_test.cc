@@ -1,8 +1,8 @@
-#include "model/train/run/early_stopping.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "model/train/run/training_state.h"
 
 namespace semrank {
 namespace {

@@ -21,6 +21,7 @@
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/data/load_training_data.h"
 #include "model/train/options/resolve_options.h"
+#include "model/train/report/run_files.h"
 #include "model/train/run/make_trainer.h"
 #include "model/train/validation/trained_model.h"
 #include "tests/model/train/run/trainer_fixture.h"
@@ -103,8 +104,7 @@ class EpochLoopTest : public TrainerTest {
     ASSERT_OK_AND_ASSIGN(log_, TrainingLog::Open(options_.data.model_dir));
     checkpoint_ = std::make_unique<Checkpoint>(options_.checkpoint,
                                                options_.data.model_dir, "{}");
-    ASSERT_OK_AND_ASSIGN(auto trainer,
-                         MakeTrainer(options_, *data_, pool_, SingleProcess()));
+    ASSERT_OK_AND_ASSIGN(auto trainer, MakeTrainer(options_, *data_, pool_));
     state_ = std::make_unique<TrainingState>(options_, std::move(trainer),
                                              batches_->num_batches(),
                                              *checkpoint_, SingleProcess());
@@ -121,8 +121,7 @@ class EpochLoopTest : public TrainerTest {
                       .log = log_.get(),
                       .report = report_,
                       .state = *state_,
-                      .pool = pool_,
-                      .communicator = SingleProcess()})
+                      .workers = pool_})
         .Run();
   }
 

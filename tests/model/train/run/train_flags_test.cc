@@ -1,4 +1,4 @@
-#include "model/train/train_flags.h"
+#include "model/train/run/train_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ class TrainingStateTest : public TrainerTest {
   }
 
   TrainingState MakeState() {
-    auto trainer = MakeTrainer(options_, *data_, pool_, SingleProcess());
+    auto trainer = MakeTrainer(options_, *data_, pool_);
     EXPECT_THAT(trainer, IsOk());
     return TrainingState(options_, *std::move(trainer), batches_->num_batches(),
                          checkpoint_, SingleProcess());
@@ -42,18 +42,18 @@ class TrainingStateTest : public TrainerTest {
 
   // All mini-batches of the next epoch, and its validation loss.
   void RunEpoch(double loss, TrainingState& state) {
-    RunProgress& progress = state.progress();
-    ASSERT_THAT(batches_->BeginEpoch(progress.epoch(), 0), IsOk());
+    RunHistory& history = state.history();
+    ASSERT_THAT(batches_->BeginEpoch(history.epoch(), 0), IsOk());
     for (;;) {
       ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, batches_->Next());
       if (batch == nullptr) break;
       ASSERT_THAT(state.trainer().Step(*batch, {.learning_rate = 0.01,
                                                 .number = state.num_steps()}),
                   IsOk());
-      ++progress.current.num_batches;
+      ++history.current.num_batches;
     }
     EpochRecord record;
-    record.epoch = progress.epoch();
+    record.epoch = history.epoch();
     record.validation.loss = loss;
     record.score = -loss;
     state.FinishEpoch(record);
@@ -115,7 +115,7 @@ TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
   TrainingState written = MakeState();
   ASSERT_THAT(written.Begin(), IsOk());
   EXPECT_FALSE(written.resumed());
-  written.progress().start = absl::UnixEpoch() + absl::Hours(1);
+  written.history().start = absl::UnixEpoch() + absl::Hours(1);
   RunEpoch(1.0, written);
   RunEpoch(2.0, written);
   written.WriteCheckpoint();
@@ -125,10 +125,10 @@ TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
   options_.checkpoint.resume = true;
   TrainingState resumed = MakeState();
   EXPECT_NE(WeightsOf(resumed), WeightsOf(written));
-  resumed.progress().start = absl::Now();
+  resumed.history().start = absl::Now();
   ASSERT_THAT(resumed.Begin(), IsOk());
   EXPECT_TRUE(resumed.resumed());
-  EXPECT_EQ(resumed.progress().start, absl::UnixEpoch() + absl::Hours(1));
+  EXPECT_EQ(resumed.history().start, absl::UnixEpoch() + absl::Hours(1));
   EXPECT_EQ(resumed.num_steps(), 2 * batches_->num_batches());
   EXPECT_EQ(resumed.best().epoch, 1);
   EXPECT_EQ(WeightsOf(resumed), WeightsOf(written));

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "model/train/options/resolve_options.h"
-#include "model/train/train_flags.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 

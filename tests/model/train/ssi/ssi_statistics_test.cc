@@ -1,5 +1,3 @@
-#include "model/train/ssi/ssi_statistics.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +8,8 @@
 
 #include "model/base/random.h"
 #include "model/train/data/load_training_data.h"
-#include "model/train/data/streamed_data.h"
 #include "model/train/options/resolve_options.h"
+#include "model/train/ssi/ssi_weights.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"

@@ -96,7 +96,7 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
   Values AfterSteps(int num_steps, int num_threads,
                     Communicator& communicator) const {
     ThreadPool pool(num_threads);
-    SsiTrainer trainer(Weights(), options_, pool, communicator);
+    SsiTrainer trainer(Weights(), options_, {pool, communicator});
     Values values;
     int concurrent_calls = 0;
     for (int i = 0; i < num_steps; ++i) {

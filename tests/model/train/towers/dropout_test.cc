@@ -1,9 +1,9 @@
-#include "model/train/towers/dropout.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
+
+#include "model/train/towers/training_kernels.h"
 
 namespace semrank {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "model/data/text_table.h"
 #include "model/train/batches/mini_batch.h"
-#include "model/train/towers/dropout.h"
+#include "model/train/towers/training_kernels.h"
 #include "model/train/towers/two_tower_trainer.h"
 
 namespace semrank {

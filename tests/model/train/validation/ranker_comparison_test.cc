@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/train/data/held_out_collection.h"
+#include "model/train/data/report_data.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

@@ -1,7 +1,7 @@
-// The progress of a training run: everything in a checkpoint except weights and
+// The history of a training run: everything in a checkpoint except weights and
 // optimizer state.
-#ifndef SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
-#define SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
+#ifndef SEMRANK_MODEL_TRAIN_REPORT_RUN_HISTORY_H_
+#define SEMRANK_MODEL_TRAIN_REPORT_RUN_HISTORY_H_
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct EpochSums {
   double seconds = 0;
 };
 
-struct RunProgress {
+struct RunHistory {
   absl::Time start;
   // The weight of the model's lexical part; 0 = none, or not fitted yet.
   double lexical_weight = 0;
@@ -43,10 +43,10 @@ struct RunProgress {
 };
 
 // As JSON, every number to its last bit.
-std::string FormatProgress(const RunProgress& progress);
-// InvalidArgument for text that FormatProgress cannot have made.
-absl::StatusOr<RunProgress> ParseProgress(std::string_view text);
+std::string FormatHistory(RunHistory history);
+// InvalidArgument for text that FormatHistory cannot have made.
+absl::StatusOr<RunHistory> ParseHistory(std::string_view text);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
+#endif  // SEMRANK_MODEL_TRAIN_REPORT_RUN_HISTORY_H_

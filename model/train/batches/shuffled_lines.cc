@@ -1,4 +1,4 @@
-#include "model/train/batches/line_blocks.h"
+#include "model/train/batches/shuffled_lines.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/byte_order_mark.h"
@@ -17,45 +18,47 @@
 namespace semrank {
 namespace {
 
+// What IsCompressed needs.
 constexpr std::size_t kMagicBytes = 4;
+// Most lines end within this much of the block's end.
 constexpr std::size_t kTailBytes = std::size_t{1} << 12;
 
-// Appends `size` bytes from `offset` on; fewer only at the file's end.
-absl::Status AppendBytes(const FileDescriptor& file, std::uint64_t offset,
-                         std::size_t size, std::string& content) {
-  const std::size_t before = content.size();
-  content.resize(before + size);
-  std::size_t count = 0;
-  while (count < size) {
-    const ssize_t result =
-        pread(file.get(), content.data() + before + count, size - count,
-              static_cast<off_t>(offset + count));
-    if (result < 0 && errno == EINTR) continue;
-    if (result < 0) return ErrnoStatus(errno, "read", file.path());
-    if (result == 0) break;
-    count += static_cast<std::size_t>(result);
+// Appends the next `size` bytes; fewer only at the file's end.
+absl::Status AppendBytes(const FileDescriptor& file, std::size_t size,
+                         std::string& content) {
+  const std::size_t end = content.size() + size;
+  for (std::size_t count = 1; count > 0 && content.size() < end;) {
+    const std::size_t before = content.size();
+    content.resize(end);
+    SEMRANK_ASSIGN_OR_RETURN(count,
+                             file.Read(content.data() + before, end - before));
+    content.resize(before + count);
   }
-  content.resize(before + count);
   return absl::OkStatus();
 }
 
-// Continues reading until the last line is whole, or longer than a line may be.
-absl::Status FinishLastLine(const FileDescriptor& file, std::uint64_t offset,
-                            std::string& content) {
+// Reads on until the last line is whole, or longer than a line may be.
+absl::Status FinishLastLine(const FileDescriptor& file, std::string& content) {
   const std::size_t end = content.size();
   while (content.size() - end <= LineReader::kMaxLineBytes) {
     const std::size_t before = content.size();
-    SEMRANK_RETURN_IF_ERROR(
-        AppendBytes(file, offset + (before - end), kTailBytes, content));
+    SEMRANK_RETURN_IF_ERROR(AppendBytes(file, kTailBytes, content));
     const std::size_t newline = content.find('\n', before);
     if (newline != std::string::npos) {
       content.resize(newline + 1);
-      return absl::OkStatus();
+      break;
     }
     // The file ends here; its last line may lack the line feed.
-    if (content.size() < before + kTailBytes) return absl::OkStatus();
+    if (content.size() < before + kTailBytes) break;
   }
   return absl::OkStatus();
+}
+
+// The object, its characters and the allocator's own bytes.
+std::size_t LineBytes(std::size_t line_size) {
+  constexpr std::size_t kShort = 15, kAllocatorBytes = 24;
+  return sizeof(std::string) +
+         (line_size > kShort ? line_size + kAllocatorBytes : 0);
 }
 
 }  // namespace
@@ -78,7 +81,7 @@ absl::Status LineBlocks::AddFile(const std::string& path,
                              FileDescriptor::Open(path, O_RDONLY));
     SEMRANK_ASSIGN_OR_RETURN(size, file.RegularFileSize());
     if (size) {
-      SEMRANK_RETURN_IF_ERROR(AppendBytes(file, 0, kMagicBytes, head));
+      SEMRANK_RETURN_IF_ERROR(AppendBytes(file, kMagicBytes, head));
     }
   }
   if (!size) {
@@ -145,8 +148,10 @@ absl::Status LineBlocks::ReadBlock(const Block& block) {
   content_.clear();
   // The byte before the block shows whether a line begins with the block.
   const std::uint64_t first = block.begin > 0 ? block.begin - 1 : 0;
-  SEMRANK_RETURN_IF_ERROR(
-      AppendBytes(file, first, block.end - first, content_));
+  if (lseek(file.get(), static_cast<off_t>(first), SEEK_SET) < 0) {
+    return ErrnoStatus(errno, "read", file.path());
+  }
+  SEMRANK_RETURN_IF_ERROR(AppendBytes(file, block.end - first, content_));
   std::size_t skipped = 0;
   if (block.begin > 0) {
     const std::size_t newline = content_.find('\n');
@@ -160,10 +165,33 @@ absl::Status LineBlocks::ReadBlock(const Block& block) {
     skipped = kByteOrderMark.size();
   }
   if (!content_.ends_with('\n')) {
-    SEMRANK_RETURN_IF_ERROR(FinishLastLine(file, block.end, content_));
+    SEMRANK_RETURN_IF_ERROR(FinishLastLine(file, content_));
   }
   unread_ = std::string_view(content_).substr(skipped);
   return absl::OkStatus();
+}
+
+bool ShuffleBuffer::Add(std::string_view line) {
+  const std::size_t bytes = LineBytes(line.size());
+  if (!lines_.empty() && bytes_ + bytes > capacity_bytes_) return false;
+  lines_.emplace_back(line);
+  bytes_ += bytes;
+  return true;
+}
+
+void ShuffleBuffer::Draw(Random& random, std::string& line) {
+  const std::size_t place =
+      random.Below(static_cast<std::uint32_t>(lines_.size()));
+  // The last line fills the gap, so a draw takes constant time.
+  std::swap(lines_[place], lines_.back());
+  line = std::move(lines_.back());
+  lines_.pop_back();
+  bytes_ -= LineBytes(line.size());
+}
+
+void ShuffleBuffer::Clear() {
+  lines_.clear();
+  bytes_ = 0;
 }
 
 }  // namespace semrank

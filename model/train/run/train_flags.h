@@ -1,6 +1,6 @@
 // The flags of semrank-train, and the one step from them to what a run does.
-#ifndef SEMRANK_MODEL_TRAIN_TRAIN_FLAGS_H_
-#define SEMRANK_MODEL_TRAIN_TRAIN_FLAGS_H_
+#ifndef SEMRANK_MODEL_TRAIN_RUN_TRAIN_FLAGS_H_
+#define SEMRANK_MODEL_TRAIN_RUN_TRAIN_FLAGS_H_
 
 #include <string>
 #include <vector>
@@ -36,14 +36,6 @@ absl::Status ResolveFlags(CommandLine& command_line, TrainFlags& flags);
 absl::StatusOr<std::string> DescribeOptions(CommandLine& command_line,
                                             TrainFlags& flags);
 
-// Flags without effect beside others: those of another tower, loss or kind of
-// feature. They are reported and not refused, so that one list of flags (a
-// configuration file, a script) can serve several towers. A line for each of
-// `flags`, which were given, that resolved `options` make no use of:
-// "--hidden=300,300 has no effect with --tower=linear".
-std::vector<std::string> DescribeUnusedFlags(
-    const TrainOptions& options, const std::vector<FlagValue>& flags);
-
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_TRAIN_FLAGS_H_
+#endif  // SEMRANK_MODEL_TRAIN_RUN_TRAIN_FLAGS_H_

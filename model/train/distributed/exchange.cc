@@ -1,4 +1,4 @@
-#include "model/train/distributed/gradient_exchange.h"
+#include "model/train/distributed/exchange.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,11 +18,10 @@ constexpr int kRowBlock = 64;
 }  // namespace
 
 absl::Status GradientExchange::Reduce(const GradientSet& gradients,
-                                      Communicator& communicator,
-                                      ThreadPool& pool) {
-  ReduceDense(gradients, communicator);
+                                      const Workers& workers) {
+  ReduceDense(gradients, workers.processes);
   for (RowGradients* rows : gradients.sparse) {
-    SEMRANK_RETURN_IF_ERROR(ReduceRows(*rows, communicator, pool));
+    SEMRANK_RETURN_IF_ERROR(ReduceRows(*rows, workers));
   }
   return absl::OkStatus();
 }
@@ -42,8 +41,8 @@ void GradientExchange::ReduceDense(const GradientSet& gradients,
 }
 
 absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
-                                          Communicator& communicator,
-                                          ThreadPool& pool) {
+                                          const Workers& workers) {
+  Communicator& communicator = workers.processes;
   const int n = communicator.num_processes();
   const std::uint32_t own_count =
       static_cast<std::uint32_t>(gradients.rows.size());
@@ -93,7 +92,7 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
                             &gradients.values[static_cast<std::size_t>(first) *
                                               gradients.width]);
                   });
-  pool.Run(tasks);
+  workers.pool.Run(tasks);
   return absl::OkStatus();
 }
 
@@ -139,6 +138,45 @@ absl::Status GatherBags(const BagBatch& own, Communicator& communicator,
     before += static_cast<std::uint32_t>(num_entries[p]);
   }
   return absl::OkStatus();
+}
+
+void VectorExchange::Gather(const MiniBatch& batch, const float* queries,
+                            const float* titles, Communicator& communicator) {
+  const std::size_t num_pairs = batch.queries.size();
+  const std::size_t dim = dim_;
+  queries_.resize(num_pairs * dim);
+  titles_.resize(batch.titles.size() * dim);
+  query_gradients_.resize(queries_.size());
+  title_gradients_.resize(titles_.size());
+  std::vector<int> of_pairs, of_drawn;
+  for (int p = 0; p < communicator.num_processes(); ++p) {
+    const BatchShare share = ShareOf(batch, p, communicator.num_processes());
+    of_pairs.push_back(share.pairs.size() * dim_);
+    of_drawn.push_back(share.drawn.size() * dim_);
+  }
+  const std::size_t pairs = of_pairs[communicator.rank()];
+  const std::size_t drawn = of_drawn[communicator.rank()];
+  const std::span<float> all_titles(titles_);
+  // The share of a process is contiguous in three places of the batch: queries,
+  // clicked titles, and titles drawn beside them. So there are three gathers.
+  communicator.AllGather<float>({queries, pairs}, of_pairs, queries_);
+  communicator.AllGather<float>({titles, pairs}, of_pairs,
+                                all_titles.first(num_pairs * dim));
+  communicator.AllGather<float>({titles + pairs, drawn}, of_drawn,
+                                all_titles.subspan(num_pairs * dim));
+}
+
+void VectorExchange::CutOut(const BatchShare& share, float* query_gradients,
+                            float* title_gradients) const {
+  const std::size_t dim = dim_;
+  const auto copy = [dim](const std::vector<float>& whole, const Range& range,
+                          float* part) {
+    return std::copy_n(whole.begin() + range.first * dim, range.size() * dim,
+                       part);
+  };
+  copy(query_gradients_, share.pairs, query_gradients);
+  float* const drawn = copy(title_gradients_, share.pairs, title_gradients);
+  copy(title_gradients_, share.drawn, drawn);
 }
 
 }  // namespace semrank

@@ -1,15 +1,15 @@
-#include "model/train/towers/softmax.h"
+#include "model/train/towers/training_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "model/train/towers/softmax.cc"
+#define HWY_TARGET_INCLUDE "model/train/towers/training_kernels.cc"
 #include <hwy/foreach_target.h>  // before all that includes highway.h
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
+
+#include "model/base/random.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
@@ -93,6 +93,34 @@ SoftmaxResult Softmax(float positive_logit, std::span<float> negatives) {
           static_cast<float>(negative_sum / total)};
 }
 
+void ScaleByTanhDerivative(const float* __restrict outputs, std::size_t count,
+                           float* __restrict deltas) {
+  // 1 - y^2 as a product: y^2 would lose the digits of 1 - y where |y| is
+  // near 1.
+  for (std::size_t i = 0; i < count; ++i) {
+    deltas[i] *= (1 - outputs[i]) * (1 + outputs[i]);
+  }
+}
+
+void AddWhereWon(const std::int32_t* __restrict winners, std::int32_t t,
+                 const float* __restrict deltas, int count,
+                 float* __restrict sums) {
+  for (int i = 0; i < count; ++i) {
+    // A select between two loaded values: without AVX the compiler does not
+    // vectorise a branch, or a load that depends on one.
+    const float delta = deltas[i];
+    sums[i] += winners[i] == t ? delta : 0.0f;
+  }
+}
+
+void AddEachRow(const float* __restrict rows, int num_rows, int width,
+                float* __restrict sums) {
+  for (int r = 0; r < num_rows; ++r) {
+    const float* __restrict row = rows + static_cast<std::size_t>(r) * width;
+    for (int i = 0; i < width; ++i) sums[i] += row[i];
+  }
+}
+
 }  // namespace
 }  // namespace semrank::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -102,6 +130,16 @@ namespace semrank {
 
 HWY_EXPORT(ExpOfDifferences);
 HWY_EXPORT(Softmax);
+HWY_EXPORT(ScaleByTanhDerivative);
+HWY_EXPORT(AddWhereWon);
+HWY_EXPORT(AddEachRow);
+
+namespace {
+
+// A tower has fewer layers, so each (place, layer) has its own number.
+constexpr std::uint64_t kLayers = 64;
+
+}  // namespace
 
 void ExpNonPositive(std::span<float> values) {
   HWY_DYNAMIC_DISPATCH(ExpOfDifferences)(values, 0);
@@ -110,6 +148,48 @@ void ExpNonPositive(std::span<float> values) {
 SoftmaxResult SoftmaxNegatives(float positive_logit,
                                std::span<float> negatives) {
   return HWY_DYNAMIC_DISPATCH(Softmax)(positive_logit, negatives);
+}
+
+void MultiplyTanhDerivative(const float* outputs, std::size_t count,
+                            float* deltas) {
+  HWY_DYNAMIC_DISPATCH(ScaleByTanhDerivative)(outputs, count, deltas);
+}
+
+void AddWon(const std::int32_t* winners, std::int32_t t, const float* deltas,
+            int count, float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddWhereWon)(winners, t, deltas, count, sums);
+}
+
+void AddRows(const float* rows, int num_rows, int width, float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddEachRow)(rows, num_rows, width, sums);
+}
+
+void Dropout::Apply(const HiddenRow& row, std::span<float> units,
+                    std::span<std::uint8_t> kept) const {
+  Random random(seed_, RandomPurpose::kDropout, step_,
+                row.place * kLayers + row.layer);
+  // A unit is kept if its 32 random bits, as a number, are at least p 2^32.
+  const double threshold = share_ * 0x1p32;
+  const float factor = static_cast<float>(1 / (1 - share_));
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    // A number of 64 bits serves two units.
+    bits = i % 2 == 0 ? random.Next() : bits >> 32;
+    kept[i] = static_cast<double>(bits & 0xffffffff) >= threshold;
+    units[i] = kept[i] ? units[i] * factor : 0;
+  }
+}
+
+void Dropout::BackwardThroughTanh(std::span<const float> units,
+                                  std::span<const std::uint8_t> kept,
+                                  std::span<float> deltas) const {
+  const float keep_share = static_cast<float>(1 - share_);
+  const float factor = static_cast<float>(1 / (1 - share_));
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    // Apply has divided kept units by 1 - p; tanh' needs l as it was before.
+    const float l = units[i] * keep_share;
+    deltas[i] = kept[i] ? deltas[i] * factor * (1 - l) * (1 + l) : 0;
+  }
 }
 
 }  // namespace semrank

@@ -1,7 +1,8 @@
-#include "model/train/run/run_lock.h"
+#include "model/train/report/run_files.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -19,13 +21,13 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/format/version_directory.h"
-#include "model/train/report/training_report.h"
-#include "model/train/run/checkpoint.h"
 
 namespace semrank {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kProbeBytes = 4096;
 
 std::string DescribeThisProcess() {
   char host[256] = "";
@@ -100,6 +102,24 @@ void RemoveLeftovers(const fs::path& folder) {
 }
 
 }  // namespace
+
+// Publishing makes a folder of files in `model_dir`, so try just that.
+absl::Status CheckWritable(const std::string& model_dir) {
+  std::error_code error;
+  fs::create_directories(model_dir, error);
+  if (error) {
+    return ErrnoStatus(error.value(), "create folder", model_dir);
+  }
+  std::string probe = model_dir + "/.probe-XXXXXX";
+  if (mkdtemp(probe.data()) == nullptr) {
+    return ErrnoStatus(errno, "create a folder in", model_dir);
+  }
+  // A full disk may still have room for names.
+  const absl::Status written =
+      WriteFile(probe + "/probe", std::string(kProbeBytes, '0'));
+  fs::remove_all(probe, error);
+  return written;
+}
 
 absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
     const std::string& model_dir) {

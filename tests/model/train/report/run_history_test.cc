@@ -1,4 +1,4 @@
-#include "model/train/report/run_progress.h"
+#include "model/train/report/run_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@
 namespace semrank {
 namespace {
 
-RunProgress TestProgress() {
-  RunProgress progress;
-  progress.start = absl::FromUnixSeconds(1'700'000'000);
-  progress.lexical_weight = 1.0 / 7;
-  progress.before_training = ValidationResult{.loss = 2.0 / 7, .metrics = {}};
+RunHistory TestHistory() {
+  RunHistory history;
+  history.start = absl::FromUnixSeconds(1'700'000'000);
+  history.lexical_weight = 1.0 / 7;
+  history.before_training = ValidationResult{.loss = 2.0 / 7, .metrics = {}};
   EpochRecord record;
   record.epoch = 1;
   record.num_pairs = 7;
@@ -24,33 +24,33 @@ RunProgress TestProgress() {
   record.train_loss = 0.1;  // no finite binary fraction
   record.validation.loss = 1.0 / 3;
   record.best = true;
-  progress.FinishEpoch(record);
+  history.FinishEpoch(record);
   record.epoch = 2;
   record.validation.loss.reset();
   record.gradient_norm = 1.0 / 7;
   record.validation.metrics = MetricValues{0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
   record.validation.folds = FoldScores{{{0.1, 3}, {0.2, 2}}};
   record.best = false;
-  progress.FinishEpoch(record);
-  progress.current.num_batches = 5;
-  progress.current.loss = 2.0 / 3;
-  progress.current.weight = 80;
-  progress.current.gradient_norm = 0.7;
-  return progress;
+  history.FinishEpoch(record);
+  history.current.num_batches = 5;
+  history.current.loss = 2.0 / 3;
+  history.current.weight = 80;
+  history.current.gradient_norm = 0.7;
+  return history;
 }
 
-TEST(RunProgressTest, ComesBackToTheLastBit) {
-  const RunProgress progress = TestProgress();
-  ASSERT_OK_AND_ASSIGN(const RunProgress back,
-                       ParseProgress(FormatProgress(progress)));
-  EXPECT_EQ(back.start, progress.start);
+TEST(RunHistoryTest, ComesBackToTheLastBit) {
+  const RunHistory history = TestHistory();
+  ASSERT_OK_AND_ASSIGN(const RunHistory back,
+                       ParseHistory(FormatHistory(history)));
+  EXPECT_EQ(back.start, history.start);
   ASSERT_TRUE(back.before_training.has_value());
   EXPECT_EQ(back.before_training->loss, 2.0 / 7);
   EXPECT_FALSE(back.before_training->metrics);
   EXPECT_EQ(back.epoch(), 3);
   EXPECT_EQ(back.current.num_batches, 5);
-  EXPECT_EQ(back.current.loss, progress.current.loss);
-  EXPECT_EQ(back.current.weight, progress.current.weight);
+  EXPECT_EQ(back.current.loss, history.current.loss);
+  EXPECT_EQ(back.current.weight, history.current.weight);
   EXPECT_EQ(back.current.gradient_norm, 0.7);
   ASSERT_EQ(back.epochs.size(), 2u);
   EXPECT_EQ(back.epochs[0].epoch, 1);
@@ -63,22 +63,22 @@ TEST(RunProgressTest, ComesBackToTheLastBit) {
   EXPECT_FALSE(back.epochs[0].gradient_norm);
   EXPECT_EQ(back.epochs[1].gradient_norm, 1.0 / 7);
   EXPECT_EQ(back.epochs[1].validation.metrics,
-            progress.epochs[1].validation.metrics);
+            history.epochs[1].validation.metrics);
   EXPECT_EQ(back.epochs[1].validation.folds,
-            progress.epochs[1].validation.folds);
+            history.epochs[1].validation.folds);
   EXPECT_FALSE(back.epochs[1].best);
 }
 
-TEST(RunProgressTest, LossesOfWeightsThatDivergedComeBack) {
+TEST(RunHistoryTest, LossesOfWeightsThatDivergedComeBack) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  RunProgress progress = TestProgress();
-  progress.epochs[0].validation.loss = std::nan("");
-  progress.epochs[1].validation.loss = kInfinity;
-  progress.epochs[1].validation.metrics->fill(std::nan(""));
-  progress.epochs[1].validation.folds =
+  RunHistory history = TestHistory();
+  history.epochs[0].validation.loss = std::nan("");
+  history.epochs[1].validation.loss = kInfinity;
+  history.epochs[1].validation.metrics->fill(std::nan(""));
+  history.epochs[1].validation.folds =
       FoldScores{{{-kInfinity, 3}, {std::nan(""), 2}}};
-  ASSERT_OK_AND_ASSIGN(const RunProgress back,
-                       ParseProgress(FormatProgress(progress)));
+  ASSERT_OK_AND_ASSIGN(const RunHistory back,
+                       ParseHistory(FormatHistory(history)));
   EXPECT_TRUE(std::isnan(*back.epochs[0].validation.loss));
   EXPECT_EQ(back.epochs[1].validation.loss, kInfinity);
   EXPECT_TRUE(std::isnan((*back.epochs[1].validation.metrics)[kNdcgAt10]));
@@ -86,14 +86,14 @@ TEST(RunProgressTest, LossesOfWeightsThatDivergedComeBack) {
   EXPECT_TRUE(std::isnan((*back.epochs[1].validation.folds)[1].score));
 }
 
-TEST(RunProgressTest, OtherTextIsRefused) {
+TEST(RunHistoryTest, OtherTextIsRefused) {
   for (const char* text :
        {"", "{", "[]", "3", "{}", R"({"start":1})",
         R"({"start":1,"epochs":[{}],"num_batches":0,"num_pairs":0,)"
         R"("loss_sum":0,"weight":0,"gradient_norm_sum":0,"seconds":0})",
         R"({"start":1,"epochs":[],"num_batches":-1,"num_pairs":0,)"
         R"("loss_sum":0,"weight":0,"gradient_norm_sum":0,"seconds":0})"}) {
-    EXPECT_THAT(ParseProgress(text),
+    EXPECT_THAT(ParseHistory(text),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << text;
   }

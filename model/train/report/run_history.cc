@@ -1,0 +1,184 @@
+#include "model/train/report/run_history.h"
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "model/base/status_macros.h"
+#include "model/format/strict_json.h"
+
+namespace semrank {
+namespace {
+
+using nlohmann::json;
+
+// Values as JSON. Each FromJson throws what json does for a value that is
+// missing or of another type.
+
+template <std::integral T>
+json ToJson(T value) {
+  return value;
+}
+
+template <std::integral T>
+void FromJson(const json& value, T& number) {
+  number = value.get<T>();
+}
+
+// The loss of weights that diverged may be infinite or NaN, which JSON has no
+// numbers for.
+json ToJson(double value) {
+  return std::isfinite(value) ? json(value) : json(absl::StrCat(value));
+}
+
+void FromJson(const json& value, double& number) {
+  if (value.is_string() &&
+      absl::SimpleAtod(value.get<std::string>(), &number)) {
+    return;
+  }
+  number = value.get<double>();
+}
+
+json ToJson(const FoldScore& fold) {
+  return json::array({ToJson(fold.score), ToJson(fold.weight)});
+}
+
+void FromJson(const json& value, FoldScore& fold) {
+  FromJson(value.at(0), fold.score);
+  FromJson(value.at(1), fold.weight);
+}
+
+template <typename T, std::size_t size>
+json ToJson(const std::array<T, size>& values) {
+  json list = json::array();
+  for (const T& value : values) list.push_back(ToJson(value));
+  return list;
+}
+
+template <typename T, std::size_t size>
+void FromJson(const json& list, std::array<T, size>& values) {
+  for (std::size_t i = 0; i < size; ++i) FromJson(list.at(i), values[i]);
+}
+
+template <typename T>
+json ToJson(const std::optional<T>& value) {
+  return value ? ToJson(*value) : json();
+}
+
+template <typename T>
+void FromJson(const json& value, std::optional<T>& optional) {
+  if (!value.is_null()) FromJson(value, optional.emplace());
+}
+
+// VisitMembers calls visit(name, member) for the members that are written, by
+// these visitors.
+struct Writer {
+  json& object;
+  template <typename T>
+  void operator()(const char* name, const T& member) const {
+    object[name] = ToJson(member);
+  }
+};
+
+struct Reader {
+  const json& object;
+  template <typename T>
+  void operator()(const char* name, T& member) const {
+    FromJson(object.at(name), member);
+  }
+};
+
+template <typename Visitor>
+void VisitMembers(ValidationResult& validation, const Visitor& visit) {
+  visit("valid_loss", validation.loss);
+  visit("metrics", validation.metrics);
+  visit("judged_by_loss", validation.judged_by_loss);
+  visit("folds", validation.folds);
+}
+
+// The number of an epoch is its place in the list, and its score follows from
+// the validation.
+template <typename Visitor>
+void VisitMembers(EpochRecord& record, const Visitor& visit) {
+  visit("num_pairs", record.num_pairs);
+  visit("seconds", record.seconds);
+  visit("learning_rate", record.learning_rate);
+  visit("peak_memory_bytes", record.peak_memory_bytes);
+  visit("train_loss", record.train_loss);
+  visit("gradient_norm", record.gradient_norm);
+  visit("best", record.best);
+  VisitMembers(record.validation, visit);
+}
+
+template <typename Visitor>
+void VisitMembers(RunHistory& history, const Visitor& visit) {
+  EpochSums& sums = history.current;
+  visit("lexical_weight", history.lexical_weight);
+  visit("num_batches", sums.num_batches);
+  visit("num_pairs", sums.num_pairs);
+  visit("loss_sum", sums.loss);
+  visit("weight", sums.weight);
+  visit("gradient_norm_sum", sums.gradient_norm);
+  visit("seconds", sums.seconds);
+}
+
+template <typename T>
+json Write(T& value) {
+  json object = json::object();
+  VisitMembers(value, Writer{object});
+  return object;
+}
+
+RunHistory Read(const json& value) {
+  RunHistory history;
+  VisitMembers(history, Reader{value});
+  history.start = absl::FromUnixSeconds(value.at("start").get<std::int64_t>());
+  // Checkpoints of older versions do not have it.
+  if (const json before = value.value("before_training", json());
+      !before.is_null()) {
+    VisitMembers(history.before_training.emplace(), Reader{before});
+  }
+  for (const json& epoch : value.at("epochs")) {
+    EpochRecord record;
+    record.epoch = history.epoch();
+    VisitMembers(record, Reader{epoch});
+    record.score = record.validation.Score().value_or(record.epoch);
+    history.epochs.push_back(std::move(record));
+  }
+  return history;
+}
+
+}  // namespace
+
+void RunHistory::FinishEpoch(const EpochRecord& record) {
+  epochs.push_back(record);
+  current = {};
+}
+
+std::string FormatHistory(RunHistory history) {
+  json value = Write(history);
+  value["start"] = absl::ToUnixSeconds(history.start);
+  value["before_training"] =
+      history.before_training ? Write(*history.before_training) : json();
+  json& epochs = value["epochs"] = json::array();
+  for (EpochRecord& record : history.epochs) epochs.push_back(Write(record));
+  return value.dump();
+}
+
+absl::StatusOr<RunHistory> ParseHistory(std::string_view text) {
+  SEMRANK_ASSIGN_OR_RETURN(const json value, ParseStrictJson(text));
+  try {
+    RunHistory history = Read(value);
+    const EpochSums& sums = history.current;
+    if (sums.num_batches >= 0 && sums.num_pairs >= 0) return history;
+  } catch (const json::exception&) {
+  }
+  return absl::InvalidArgumentError("is not the history of a training run");
+}
+
+}  // namespace semrank

@@ -1,0 +1,252 @@
+#include "model/train/run/train_flags.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/status_macros.h"
+#include "model/cli/exit_code.h"
+#include "model/format/manifest.h"
+#include "model/format/model_bundle.h"
+#include "model/format/model_config.h"
+#include "model/format/version_directory.h"
+#include "model/train/options/option_flags.h"
+#include "model/train/options/recipes.h"
+#include "model/train/options/resolve_options.h"
+
+namespace semrank {
+namespace {
+
+// A published model that training begins from (--init_from). It determines the
+// vocabulary, the shape of the towers (or of SSI's W) and the initial weights
+// (make_trainer.h). SSI also takes idf and correlated words from it: with
+// others its weights would mean something else.
+
+struct Place {
+  std::string model_dir;
+  std::int64_t version = 0;  // 0 = the highest
+};
+
+Place PlaceOf(const std::string& path) {
+  std::filesystem::path folder(path);
+  if (!folder.has_filename()) folder = folder.parent_path();
+  const auto version = ParseVersionName(folder.filename().string());
+  // A model may have a number for its name; only a version has a manifest.
+  if (!version || !std::filesystem::exists(folder / kManifestFile)) {
+    return {.model_dir = path, .version = 0};
+  }
+  const std::filesystem::path parent = folder.parent_path();
+  return {.model_dir = parent.empty() ? "." : parent.string(),
+          .version = *version};
+}
+
+std::string NameOf(bool value) { return value ? "true" : "false"; }
+
+// The flags that the model decides. Dropout belongs to the training, and the
+// lexical part is fitted anew.
+std::string SettingsOf(const v1::ModelConfig& config) {
+  const v1::FeatureSpec& features = config.features();
+  std::string settings = absl::StrCat(
+      "tower=", NameOf(config.tower(), kTowerNames),
+      " shared_towers=", NameOf(config.shared_towers()),
+      " hidden=", absl::StrJoin(config.hidden_dims(), ","),
+      " activation=", NameOf(config.activation(), kActivationNames),
+      " window=", config.clsm_window(),
+      // The file has biases in any case, which are 0 without.
+      " biases=", NameOf(!config.training().without_biases()),
+      " features=", NameOf(features.kind(), kFeatureNames),
+      " hash_buckets=", features.hash_buckets());
+  const auto append_positive = [&](const char* flag, std::int64_t value) {
+    if (value > 0) absl::StrAppend(&settings, " ", flag, "=", value);
+  };
+  // Variants of SSI without vectors have 0, which no flag can.
+  append_positive("embedding_dim", config.embedding_dim());
+  append_positive("ngram_length", features.ngram_length());
+  // num_words counts the buckets of unknown words, the flag does not.
+  append_positive("max_words", std::int64_t{features.num_words()} -
+                                   config.ssi().unknown_word_buckets());
+  append_positive("max_bigrams", features.num_bigrams());
+  if (config.tower() != v1::TOWER_KIND_SSI) return settings;
+  const v1::SsiSpec& ssi = config.ssi();
+  absl::StrAppend(
+      &settings, " ssi=", NameOf(ssi.variant(), kSsiVariantNames),
+      " ssi_dense_words=", ssi.num_dense_words(),
+      " ssi_pair_hash_buckets=", ssi.pair_hash_buckets(),
+      " ssi_frequent_words=", ssi.num_frequent_words(),
+      " ssi_correlated_top_k=", ssi.correlated_top_k(),
+      " ssi_correlated_pairing=", PairsSameRank(ssi) ? "same_rank" : "all",
+      " ssi_mix_parts=", NameOf(ssi.mixes_parts()),
+      " ssi_unknown_word_buckets=", ssi.unknown_word_buckets());
+  // The file does not have it: U and V begin as the model's. The value is that
+  // of a run without the flag, because a checkpoint compares it.
+  absl::StrAppend(&settings, " ssi_init_scale=", SsiOptions().init_scale);
+  return settings;
+}
+
+// Whether a run whose flag was given as `given` can begin from a model that has
+// `value`.
+bool Agrees(std::string_view flag, const std::string& given,
+            const std::string& value) {
+  if (flag == "biases" || given == value) return true;
+  if (flag != "max_words" && flag != "max_bigrams") return false;
+  // A larger limit, or none, is met in any case: the vocabulary is the model's.
+  int limit = 0, size = 0;
+  return absl::SimpleAtoi(given, &limit) && absl::SimpleAtoi(value, &size) &&
+         (limit == 0 || limit >= size);
+}
+
+// Sets the vocabularies and the initial weights of `options`. `path` is a model
+// directory (its highest version) or one of its versions. Fails as LoadModel.
+absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
+                                                 TrainOptions& options) {
+  const Place place = PlaceOf(path);
+  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const TwoTowerModel> model,
+                           LoadModel(place.model_dir, place.version));
+  options.features.given =
+      std::make_shared<const Featurizer>(model->featurizer());
+  options.initial_model = {
+      .version_dir = VersionPath(place.model_dir, model->version().version),
+      .weights_sha256 = model->version().weights_sha256};
+  return model->config();
+}
+
+// Sets the flags that the model of `config` decides. FlagError naming the first
+// flag that was given and wants another shape than the model's.
+absl::Status SetModelFlags(const v1::ModelConfig& config,
+                           CommandLine& command_line) {
+  const std::string settings = SettingsOf(config);
+  std::map<std::string, std::string> given;
+  for (const FlagValue& flag : command_line.Values()) {
+    if (command_line.IsSet(flag.name)) given[flag.name] = flag.value;
+  }
+  for (const auto& [flag, value] : SplitSettings(settings)) {
+    const auto found = given.find(flag);
+    if (found == given.end() || Agrees(flag, found->second, value)) continue;
+    return FlagError(
+        flag, found->second,
+        flag == "ssi_init_scale"
+            ? "U and V begin as those of --init_from"
+            : absl::StrCat("the model of --init_from has ", value));
+  }
+  return ApplySettings(settings, "--init_from", command_line);
+}
+
+absl::StatusOr<const Recipe*> ChooseRecipe(
+    const CommandLine& command_line, const TrainFlags& flags,
+    const std::optional<v1::ModelConfig>& model) {
+  if (!flags.preset.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const Recipe* const preset,
+                             PresetRecipe(flags.preset));
+    if (!model || model->tower() == preset->tower) return preset;
+    return FlagError(
+        "init_from", flags.init_from,
+        absl::StrFormat("is a model of --tower=%s, and --preset trains %s",
+                        NameOf(model->tower(), kTowerNames),
+                        NameOf(preset->tower, kTowerNames)));
+  }
+  if (model) return &TowerRecipe(model->tower());
+  // The default tower has no hidden layers, so --hidden asks for a DSSM.
+  if (!command_line.IsSet("tower") && command_line.IsSet("hidden")) {
+    return &TowerRecipe(v1::TOWER_KIND_DSSM);
+  }
+  return &TowerRecipe(flags.options.tower.kind);
+}
+
+// Gives the flags that were not given the values of the recipe and the model.
+absl::Status ApplyDefaults(CommandLine& command_line, TrainFlags& flags) {
+  std::optional<v1::ModelConfig> model;
+  if (!flags.init_from.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(model,
+                             LoadInitialModel(flags.init_from, flags.options));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const Recipe* const recipe,
+                           ChooseRecipe(command_line, flags, model));
+  SEMRANK_RETURN_IF_ERROR(
+      ApplySettings(recipe->settings, recipe->chosen_by, command_line));
+  // The preset of another tower may have hidden layers that are no convolution.
+  const bool is_clsm = flags.options.tower.kind == v1::TOWER_KIND_CLSM;
+  if (is_clsm && command_line.IsSet("tower")) {
+    for (const auto& [flag, value] :
+         SplitSettings(TowerRecipe(v1::TOWER_KIND_CLSM).settings)) {
+      if (flag != "hidden") continue;
+      SEMRANK_RETURN_IF_ERROR(
+          command_line.SetDefault(flag, value, "--tower=clsm"));
+    }
+  }
+  return model ? SetModelFlags(*model, command_line) : absl::OkStatus();
+}
+
+// A value as --config reads it.
+std::string Quoted(const std::string& value) {
+  const bool is_plain =
+      !value.empty() && value.find_first_of(" ,#\"'[") == std::string::npos;
+  return is_plain ? value : absl::StrCat("\"", value, "\"");
+}
+
+}  // namespace
+
+void AddTrainFlags(CommandLine& command_line, TrainFlags& flags) {
+  AddTrainOptions(command_line, flags.options);
+  command_line.Group("Run");
+  command_line.Add("preset", &flags.preset,
+                   "Settings of a paper to the letter: dssm2013, clsm2014, "
+                   "ssi2009; see the recipes below. Flags that are given win "
+                   "over it.");
+  command_line.Add("init_from", &flags.init_from,
+                   "Published model to begin from instead of random weights: a "
+                   "model directory, or one of its versions. It determines the "
+                   "vocabulary, the features and the shape of the towers (of "
+                   "SSI: idf and the shape of W); flags that contradict it are "
+                   "refused.");
+  command_line.Add("print_options", &flags.prints_options,
+                   "Prints every flag with the value that this run would use "
+                   "and where it comes from, in the form of --config, and "
+                   "exits.");
+  command_line.Add("output", &flags.prints_json,
+                   "Format of the result: table, or json (one object).",
+                   {{"table", false}, {"json", true}});
+}
+
+absl::Status ResolveFlags(CommandLine& command_line, TrainFlags& flags) {
+  SEMRANK_RETURN_IF_ERROR(ApplyDefaults(command_line, flags));
+  SEMRANK_RETURN_IF_ERROR(CheckFilesAreNamed(flags.options.data));
+  return ResolveOptions(flags.options);
+}
+
+absl::StatusOr<std::string> DescribeOptions(CommandLine& command_line,
+                                            TrainFlags& flags) {
+  SEMRANK_RETURN_IF_ERROR(ApplyDefaults(command_line, flags));
+  const std::vector<FlagValue> given = command_line.Values();
+  SEMRANK_RETURN_IF_ERROR(ResolveOptions(flags.options));
+  const std::vector<FlagValue> used = command_line.Values();
+  std::string text =
+      "# flag = value, # where it comes from (and what the value stands for)\n";
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const FlagValue& flag = used[i];
+    // A file that had it would only print.
+    if (flag.name == "print_options") continue;
+    const std::string unused = WhatMakesUnused(flag.name, flags.options);
+    absl::StrAppendFormat(&text, "%-40s # %s",
+                          absl::StrCat(unused.empty() ? "" : "# ", flag.name,
+                                       " = ", Quoted(flag.value)),
+                          flag.source);
+    if (given[i].value != flag.value) {
+      absl::StrAppendFormat(&text, " (%s)", Quoted(given[i].value));
+    }
+    if (!unused.empty()) {
+      absl::StrAppendFormat(&text, ", no effect with --%s", unused);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace semrank
