@@ -75,7 +75,8 @@ std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
 }
 
 bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options) {
-  return pair_bytes <= MemoryLimit(options) / 4 * 3;
+  return static_cast<double>(pair_bytes) <=
+         kMaxPairShare * static_cast<double>(MemoryLimit(options));
 }
 
 absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,

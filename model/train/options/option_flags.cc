@@ -15,6 +15,22 @@ namespace {
 // Weights are in single precision.
 constexpr double kMaxFloat = 3.4e38;
 
+// As ChooseGamma does it.
+std::string GammaOfData() {
+  return absl::StrFormat(
+      "%g when the training pairs have fewer than %d distinct queries, "
+      "otherwise %g",
+      kFewQueriesGamma, kManyQueries, kManyQueriesGamma);
+}
+
+// As ChooseLogQ does it.
+std::string LogQOfData() {
+  return absl::StrFormat(
+      "%g when a pair finds, on average, more than one other of its title in "
+      "its mini-batch, otherwise 0; also 0 when the pairs do not fit in memory",
+      kPopularTitlesLogQ);
+}
+
 void AddDataFlags(CommandLine& command_line, DataOptions& options) {
   command_line.Group("Data");
   command_line.Add("train", &options.train_files,
@@ -58,13 +74,15 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
                    "Bad lines over all files that are skipped; one more ends "
                    "the run.",
                    {.min = 0, .max = std::int64_t{1} << 40});
-  command_line.Add("memory_limit", &options.memory_limit,
-                   "Bytes of memory. Pairs that take more than three quarters "
-                   "of it are read from their files again in each epoch, in "
-                   "random blocks through a shuffle buffer that takes what "
-                   "model and mini-batches leave. 0 = half of this machine's "
-                   "memory.",
-                   {.min = 0, .max = std::int64_t{1} << 50});
+  command_line.Add(
+      "memory_limit", &options.memory_limit,
+      absl::StrFormat("Bytes of memory. Pairs that take more than %g %% of it "
+                      "are read from their files again in each epoch, in "
+                      "random blocks through a shuffle buffer that takes what "
+                      "model and mini-batches leave. 0 = half of this "
+                      "machine's memory.",
+                      100 * kMaxPairShare),
+      {.min = 0, .max = std::int64_t{1} << 50});
 }
 
 void AddNetworkFlags(CommandLine& command_line, TowerOptions& options) {
@@ -164,10 +182,8 @@ void AddLossFlags(CommandLine& command_line, LossOptions& options) {
   command_line.Add(
       "gamma", &options.gamma,
       absl::StrFormat("Factor on the cosine in the softmax; --tower=ssi has no "
-                      "softmax. %g = %g when the training pairs have fewer "
-                      "than %d distinct queries, otherwise %g.",
-                      kAutoGamma, kFewQueriesGamma, kManyQueries,
-                      kManyQueriesGamma),
+                      "softmax. %g = %s.",
+                      kAutoGamma, GammaOfData()),
       {.min = kAutoGamma, .max = 1000});
   command_line.Group("Loss", CommandLine::Level::kAdvanced);
   command_line.Add("hard_negatives", &options.hard_negatives,
@@ -192,10 +208,8 @@ void AddLossFlags(CommandLine& command_line, LossOptions& options) {
           "often than others: subtracts X ln(n) from the logit of a title of n "
           "training pairs, in training only. 0 = no correction, 1 = that of Yi "
           "et al., 2019. Only with --negative_sampling=in_batch; not with "
-          "--tower=ssi. %g = %g when a pair finds, on average, more than one "
-          "other of its title in its mini-batch, otherwise 0; also 0 when the "
-          "pairs do not fit in memory.",
-          kAutoLogQ, kPopularTitlesLogQ),
+          "--tower=ssi. %g = %s.",
+          kAutoLogQ, LogQOfData()),
       {.min = kAutoLogQ, .max = 1});
   command_line.Add(
       "query_typos", &options.query_typos,
@@ -221,8 +235,8 @@ void AddOptimizerFlags(CommandLine& command_line, OptimizerOptions& options) {
                     {"adam", v1::OPTIMIZER_ADAM}});
   command_line.Add("learning_rate", &options.learning_rate,
                    "Step size. The loss is the mean over the mini-batch, so "
-                   "sgd needs a hundred times adam's and more, adagrad ten "
-                   "times.",
+                   "sgd needs far longer steps than adam, and adagrad longer "
+                   "ones: see the recipes below.",
                    {.min = 0, .max = kMaxFloat, .above_min = true});
   command_line.Group("Optimizer", CommandLine::Level::kAdvanced);
   command_line.Add(
@@ -307,6 +321,18 @@ void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
   AddRunFlags(command_line, options);
   AddCheckpointFlags(command_line, options.checkpoint);
   AddRecipeHelp(command_line);
+}
+
+std::string DescribeChoiceOfData(std::string_view flag,
+                                 const TrainOptions& options) {
+  if (flag == "gamma" && options.loss.gamma == kAutoGamma) {
+    return GammaOfData();
+  }
+  if (flag == "logq" && options.loss.logq == kAutoLogQ) return LogQOfData();
+  if (flag == "lexical" && !options.features.lexical_weight) {
+    return "the weight that fits queries held out of a shorter training pass";
+  }
+  return "";
 }
 
 std::vector<FlagValue> OptionValues(TrainOptions options) {

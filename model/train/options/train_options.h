@@ -27,9 +27,9 @@ struct DataOptions {
   // Judged titles for hard negatives; may be empty.
   std::string judged_file;
   std::string model_dir;
-  // Bytes; 0 = half of this machine's memory. Pairs that take more than three
-  // quarters of it are streamed from their files, and then it bounds all that
-  // the run takes.
+  // Bytes; 0 = half of this machine's memory. Pairs that take more than
+  // kMaxPairShare of it are streamed from their files, and then it bounds all
+  // that the run takes.
   std::int64_t memory_limit = 0;
   // Lines that may be skipped over all files.
   std::int64_t max_bad_lines = 100;
@@ -50,6 +50,7 @@ struct DataOptions {
   bool valid_halves = false;
 };
 
+inline constexpr double kMaxPairShare = 0.75;
 inline constexpr double kDefaultValidFraction = 0.05;
 // More would validate on more pairs than are learned from.
 inline constexpr double kMaxValidFraction = 0.5;

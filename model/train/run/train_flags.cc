@@ -243,6 +243,10 @@ absl::StatusOr<std::string> DescribeOptions(CommandLine& command_line,
     }
     if (!unused.empty()) {
       absl::StrAppendFormat(&text, ", no effect with --%s", unused);
+    } else if (const std::string choice =
+                   DescribeChoiceOfData(flag.name, flags.options);
+               !choice.empty()) {
+      absl::StrAppendFormat(&text, "; the data decide: %s", choice);
     }
     text += '\n';
   }

@@ -152,6 +152,25 @@ TEST_F(TrainFlagsTest, PrintedOptionsAreExplicitAndNameTheirSource) {
   }
 }
 
+TEST_F(TrainFlagsTest, PrintedOptionsSayWhatTheDataDecide) {
+  const auto describe = [](const std::vector<std::string>& arguments) {
+    TrainFlags flags;
+    CommandLine command_line({.name = "semrank-train"});
+    AddTrainFlags(command_line, flags);
+    EXPECT_THAT(command_line.ParseArguments(arguments), IsOk());
+    return DescribeOptions(command_line, flags).value_or("");
+  };
+  for (const char* pattern :
+       {"\ngamma = 0 +# default; the data decide: 10 when the training pairs "
+        "have fewer than 20000 distinct queries, otherwise 15\n",
+        "\nlogq = -1 +# default; the data decide: 0.5 when a pair finds",
+        "\nlexical = auto +# default; the data decide: the weight that fits"}) {
+    EXPECT_THAT(describe({}), testing::ContainsRegex(pattern));
+  }
+  EXPECT_THAT(describe({"--preset=dssm2013"}),
+              testing::Not(HasSubstr("the data decide")));
+}
+
 // What a run uses can be given to another run as a file.
 TEST_F(TrainFlagsTest, PrintedOptionsAreAConfigFile) {
   const TempDir dir;
