@@ -1,6 +1,7 @@
 // semrank-train: clicked pairs to a model directory.
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
+#include "model/cli/progress.h"
 #include "model/cli/standard_streams.h"
 #include "model/train/distributed/process_launch.h"
 #include "model/train/options/resolve_options.h"
@@ -52,8 +54,13 @@ void Print(const TrainingSummary& summary, bool json) {
     absl::PrintF("%s", FormatSummaryJson(summary));
     return;
   }
-  absl::PrintF("published %s: %s, of %d epochs\n", summary.version_dir,
+  absl::PrintF("published %s: %s, of %d epochs", summary.version_dir,
                FormatEpochText(summary.best), summary.epochs_run);
+  if (const std::int64_t skipped = summary.skipped_lines; skipped > 0) {
+    absl::PrintF("; %s bad line%s skipped", GroupDigits(skipped),
+                 skipped == 1 ? "" : "s");
+  }
+  absl::PrintF("\n");
 }
 
 std::vector<FlagValue> GivenFlags(const CommandLine& command_line) {

@@ -41,11 +41,13 @@ nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
   return json;
 }
 
-std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start) {
+std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start,
+                            std::int64_t skipped_lines) {
   nlohmann::ordered_json json = {
       {"run", absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", run_start,
                                absl::UTCTimeZone())}};
   json.update(EpochMeasures(record));
+  json["skipped_lines"] = skipped_lines;
   return json.dump();
 }
 
@@ -88,20 +90,21 @@ std::optional<std::string> DescribeLossGrowth(
 }
 
 absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
-    const std::string& model_dir) {
+    const std::string& model_dir, std::int64_t skipped_lines) {
   SEMRANK_RETURN_IF_ERROR(CheckWritable(model_dir));
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor file,
       FileDescriptor::Open(model_dir + "/" + kTrainingLogFile,
                            O_WRONLY | O_APPEND | O_CREAT));
   // make_unique cannot reach the private constructor.
-  return std::unique_ptr<TrainingLog>(new TrainingLog(std::move(file)));
+  return std::unique_ptr<TrainingLog>(
+      new TrainingLog(std::move(file), skipped_lines));
 }
 
 absl::Status TrainingLog::Append(const EpochRecord& record,
                                  absl::Time run_start) {
   // One write a line: with O_APPEND two runs cannot mix theirs.
-  unwritten_ += FormatEpochJson(record, run_start) + "\n";
+  unwritten_ += FormatEpochJson(record, run_start, skipped_lines_) + "\n";
   const absl::Status status = file_.Write(unwritten_);
   // A failed write may have left half a line, which the line feed ends.
   unwritten_ = status.ok() ? "" : "\n" + unwritten_;

@@ -6,8 +6,9 @@
 //   {"run": "2025-03-01T12:00:00Z", "epoch": 1, "pairs": 25240, "seconds":
 //    1.52, "pairs_per_second": 16605, "learning_rate": 0.001,
 //    "peak_memory_bytes": 91226112, "train_loss": 4.21, "valid_loss": 3.98,
-//    "ndcg@1": 0.25, ..., "best": true}
+//    "ndcg@1": 0.25, ..., "best": true, "skipped_lines": 0}
 //
+//   skipped_lines counts the bad lines of all files of the run.
 //   valid_loss and the ranking metrics only with such a validation;
 //   gradient_norm, after train_loss, only when gradients are clipped; with
 //   --valid_halves, "halves": {"measure": "ndcg@10" or "valid_loss", "scores":
@@ -55,7 +56,8 @@ struct EpochRecord {
 // The members of an epoch, named as above.
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record);
 // One line of the file, without its end.
-std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
+std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start,
+                            std::int64_t skipped_lines);
 // "valid_loss" and the ranking metrics, as far as it has them.
 nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation);
 // For people: "epoch 3: loss 1.20, validation loss 1.31, ...".
@@ -72,16 +74,18 @@ class TrainingLog {
  public:
   // Fails as CheckWritable.
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
-      const std::string& model_dir);
+      const std::string& model_dir, std::int64_t skipped_lines);
 
   // Writes a record of the run that began at `run_start` at once. After an
   // error it is written again together with the next one, on a new line.
   absl::Status Append(const EpochRecord& record, absl::Time run_start);
 
  private:
-  explicit TrainingLog(FileDescriptor file) : file_(std::move(file)) {}
+  TrainingLog(FileDescriptor file, std::int64_t skipped_lines)
+      : file_(std::move(file)), skipped_lines_(skipped_lines) {}
 
   FileDescriptor file_;
+  std::int64_t skipped_lines_;
   std::string unwritten_;
 };
 

@@ -131,6 +131,7 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
   nlohmann::ordered_json json = {{"version_dir", summary.version_dir},
                                  {"version", summary.version},
                                  {"epochs_run", summary.epochs_run},
+                                 {"skipped_lines", summary.skipped_lines},
                                  {"best_epoch", EpochMeasures(summary.best)}};
   if (summary.before_training) {
     json["before_training"] = ValidationMeasures(*summary.before_training);
@@ -207,6 +208,7 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                          .version = *version,
                          .best = state.best(),
                          .epochs_run = epochs_run,
+                         .skipped_lines = data.statistics.bad_lines,
                          .before_training = state.history().before_training};
 }
 

@@ -23,6 +23,7 @@ struct TrainingSummary {
   std::int64_t version = 0;
   EpochRecord best;
   int epochs_run = 0;
+  std::int64_t skipped_lines = 0;  // bad ones of all files
   // Validation of the weights that the run began from; none without validation.
   std::optional<ValidationResult> before_training = std::nullopt;
   // The published model beside BM25; none without validation.
@@ -30,7 +31,8 @@ struct TrainingSummary {
 };
 
 // {"version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
-//  "best_epoch": {...}, "before_training": {"valid_loss": 5.1},
+//  "skipped_lines": 0, "best_epoch": {...},
+//  "before_training": {"valid_loss": 5.1},
 //  "comparison": {"queries": "held-out clicks" or "judged", "num_queries": 120,
 //  "num_titles": 900, "bm25": {"ndcg@1": ...}, "model": {...}},
 //  "examples": [{"query": "...", "titles": [{"title": "...", "score": 0.7,

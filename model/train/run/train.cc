@@ -73,6 +73,7 @@ absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_first,
   SEMRANK_ASSIGN_OR_RETURN(inputs.data, LoadTrainingData(options, bad_lines));
   SEMRANK_ASSIGN_OR_RETURN(inputs.valid_queries,
                            Validator::ReadQueries(options.data, bad_lines));
+  inputs.data->statistics.bad_lines = bad_lines.count();
   return inputs;
 }
 
@@ -103,8 +104,9 @@ absl::StatusOr<RunContext> MakeContext(const TrainOptions& options,
       options.data, inputs.valid_queries, data.held_out);
   SEMRANK_ASSIGN_OR_RETURN(context.batches, MakeBatches(options, data));
   if (processes.is_first()) {
-    SEMRANK_ASSIGN_OR_RETURN(context.log,
-                             TrainingLog::Open(options.data.model_dir));
+    SEMRANK_ASSIGN_OR_RETURN(
+        context.log,
+        TrainingLog::Open(options.data.model_dir, data.statistics.bad_lines));
   }
   // The identity reads all files once more, for their fingerprints.
   std::string identity;

@@ -50,7 +50,7 @@ TEST(FormatEpochJsonTest, HasTheFieldsThatToolsRead) {
   record.validation = {.loss = 2.5, .metrics = Metrics()};
   record.best = true;
   const auto json = nlohmann::json::parse(
-      FormatEpochJson(record, absl::FromUnixSeconds(1700000000)));
+      FormatEpochJson(record, absl::FromUnixSeconds(1700000000), 3));
   EXPECT_EQ(json["run"], "2023-11-14T22:13:20Z");
   EXPECT_EQ(json["epoch"], 3);
   EXPECT_EQ(json["pairs"], 1000);
@@ -63,11 +63,12 @@ TEST(FormatEpochJsonTest, HasTheFieldsThatToolsRead) {
   EXPECT_EQ(json["valid_loss"], 2.5);
   EXPECT_EQ(json["ndcg@10"], 0.5);
   EXPECT_EQ(json["best"], true);
+  EXPECT_EQ(json["skipped_lines"], 3);
 }
 
 TEST(FormatEpochJsonTest, LeavesOutWhatWasNotMeasured) {
   const auto json = nlohmann::json::parse(
-      FormatEpochJson(Record(), absl::FromUnixSeconds(0)));
+      FormatEpochJson(Record(), absl::FromUnixSeconds(0), 3));
   EXPECT_FALSE(json.contains("gradient_norm"));
   EXPECT_FALSE(json.contains("valid_loss"));
   EXPECT_FALSE(json.contains("ndcg@10"));
@@ -80,7 +81,7 @@ TEST(FormatEpochJsonTest, HasTheScoresOfBothHalvesForTuning) {
                        .judged_by_loss = true,
                        .folds = FoldScores{{{-2.25, 10}, {-2.75, 10}}}};
   EXPECT_EQ(nlohmann::json::parse(
-                FormatEpochJson(record, absl::FromUnixSeconds(0)))["halves"],
+                FormatEpochJson(record, absl::FromUnixSeconds(0), 3))["halves"],
             (nlohmann::json{{"measure", "valid_loss"},
                             {"scores", {-2.25, -2.75}},
                             {"weights", {10, 10}}}));
@@ -97,7 +98,7 @@ TEST(FormatEpochTextTest, SaysWhatIsKnown) {
 
 TEST(TrainingLogTest, CreatesTheFolderAndWritesALineAnEpoch) {
   TempDir dir;
-  ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model")));
+  ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model"), 0));
   ASSERT_THAT(log->Append(Record(), absl::UnixEpoch()), IsOk());
   // Readable before the log is closed.
   EXPECT_EQ(ReadLog(dir).size(), 1u);
@@ -108,7 +109,8 @@ TEST(TrainingLogTest, CreatesTheFolderAndWritesALineAnEpoch) {
 TEST(TrainingLogTest, KeepsTheLinesOfEarlierRuns) {
   TempDir dir;
   for (int run = 0; run < 2; ++run) {
-    ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model")));
+    ASSERT_OK_AND_ASSIGN(const auto log,
+                         TrainingLog::Open(dir.File("model"), 0));
     ASSERT_THAT(log->Append(Record(), absl::UnixEpoch()), IsOk());
   }
   EXPECT_EQ(ReadLog(dir).size(), 2u);
@@ -116,7 +118,7 @@ TEST(TrainingLogTest, KeepsTheLinesOfEarlierRuns) {
 
 TEST(TrainingLogTest, WhatCouldNotBeWrittenIsWrittenLater) {
   TempDir dir;
-  ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model")));
+  ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model"), 0));
   // A disk with room for ten bytes.
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit room = {};
@@ -141,10 +143,10 @@ TEST(TrainingLogTest, WhatCouldNotBeWrittenIsWrittenLater) {
 TEST(TrainingLogTest, FolderThatCannotBeMadeIsNamed) {
   TempDir dir;
   const std::string file = dir.Write("file", "x");
-  const auto log = TrainingLog::Open(file + "/model");
+  const auto log = TrainingLog::Open(file + "/model", 0);
   EXPECT_FALSE(log.ok());
   EXPECT_THAT(std::string(log.status().message()), HasSubstr(file + "/model"));
-  EXPECT_THAT(TrainingLog::Open(file).status(), Not(IsOk()));
+  EXPECT_THAT(TrainingLog::Open(file, 0).status(), Not(IsOk()));
 }
 
 TEST(LossGrowthTest, IsTwoEpochsInARowAboveTheFirst) {
@@ -164,7 +166,7 @@ TEST(LossGrowthTest, IsTwoEpochsInARowAboveTheFirst) {
 
 TEST(TrainingLogTest, LeavesNoProbeBehind) {
   TempDir dir;
-  ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.path()));
+  ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.path(), 0));
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(dir.path())) {
     EXPECT_EQ(entry.path().filename(), "training.jsonl");

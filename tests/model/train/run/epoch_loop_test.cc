@@ -101,7 +101,7 @@ class EpochLoopTest : public TrainerTest {
                          Validator::ReadQueries(options_.data, bad_lines));
     ASSERT_OK_AND_ASSIGN(validator_,
                          Validator::Create(options_, *data_, queries));
-    ASSERT_OK_AND_ASSIGN(log_, TrainingLog::Open(options_.data.model_dir));
+    ASSERT_OK_AND_ASSIGN(log_, TrainingLog::Open(options_.data.model_dir, 0));
     checkpoint_ = std::make_unique<Checkpoint>(options_.checkpoint,
                                                options_.data.model_dir, "{}");
     ASSERT_OK_AND_ASSIGN(auto trainer, MakeTrainer(options_, *data_, pool_));
