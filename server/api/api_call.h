@@ -88,6 +88,9 @@ class ApiCall {
   const Metrics::Rpc metrics_;
 };
 
+// The call of POST /v1/put_stream, for bodies of any length (put_stream.cc).
+HttpCall MakePutStream(const std::shared_ptr<const ApiCall>& call);
+
 // A call that does not exist, for all paths that begin with `path`. It answers
 // 404 and counts nothing. `log` may be null.
 HttpCall NoCall(const std::string& path, RequestLog* log);
