@@ -91,6 +91,7 @@ std::shared_ptr<const Collection> MakeHeldOutCollection(
   }
   for (const auto& [query, of_query] : clicked) {
     JudgedQuery& judged = collection->queries.emplace_back();
+    // A click log has no ids; its texts are distinct.
     judged.id = judged.text = texts.text(query);
     for (const TextId title : of_query) {
       judged.judgements.push_back({.document = places.at(title), .grade = 1});

@@ -63,6 +63,8 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                                /*min_count=*/1)));
   }
   std::optional<WordVocabulary> words;
+  // All n-grams are listed, but only the most frequent words: the number of
+  // words grows with the log.
   if (HasWords(options.kind)) {
     SEMRANK_ASSIGN_OR_RETURN(words, WordVocabulary::FromList(builder.Words(
                                         options.max_words, /*min_count=*/1)));
@@ -102,6 +104,7 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& features,
     buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
     for (const std::uint32_t bucket : buckets) ++frequencies[bucket];
   }
+  // A bucket that no title has gets the highest idf: queries may have it.
   std::vector<float> idf;
   for (const std::int64_t frequency : frequencies) {
     idf.push_back(

@@ -37,7 +37,8 @@ std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
   return all;
 }
 
-// One value from each process.
+// One value from each process. It travels as two words, because messages have
+// words of four bytes.
 std::vector<std::uint64_t> GatherValues(Communicator& communicator,
                                         std::uint64_t own) {
   const std::uint32_t words[] = {static_cast<std::uint32_t>(own),

@@ -28,6 +28,8 @@ absl::Status GradientExchange::Reduce(const GradientSet& gradients,
 
 void GradientExchange::ReduceDense(const GradientSet& gradients,
                                    Communicator& communicator) {
+  // All tensors travel as one array: a message has a fixed cost, and a bias has
+  // few elements.
   dense_.clear();
   for (const std::span<float> values : gradients.dense) {
     dense_.insert(dense_.end(), values.begin(), values.end());
@@ -115,6 +117,7 @@ absl::Status GatherBags(const BagBatch& own, Communicator& communicator,
     all_bags += counts[2 * p];
     all_entries += counts[2 * p + 1];
   }
+  // MPI counts the elements of a message in an int.
   if (all_entries > kMaxMessageValues) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "%d words of titles are too many to exchange; the limit is %d. "

@@ -105,6 +105,7 @@ void AddNetworkFlags(CommandLine& command_line, TowerOptions& options) {
   command_line.Add("embedding_dim", &options.embedding_dim,
                    "Elements of a vector. ssi: the rank of U and V.",
                    {.min = 1, .max = kMaxLayerWidth});
+  // Flags that most runs leave alone are shown by --help-all only.
   command_line.Group("Network", CommandLine::Level::kAdvanced);
   command_line.Add("dropout", &options.dropout,
                    "Share of the hidden units that are dropped in training, "
@@ -311,6 +312,9 @@ void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
 
 }  // namespace
 
+// The groups stand in the order in which a new user meets them: files, network,
+// features, loss, and what a run costs. Recipes come last, because they name
+// flags of all groups.
 void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
   AddDataFlags(command_line, options.data);
   AddNetworkFlags(command_line, options.tower);
@@ -335,6 +339,8 @@ std::string DescribeChoiceOfData(std::string_view flag,
   return "";
 }
 
+// The command line is never parsed: the fields of `options` are its defaults,
+// so names and forms of the values are those of the flags.
 std::vector<FlagValue> OptionValues(TrainOptions options) {
   CommandLine command_line({.name = "semrank-train"});
   AddTrainOptions(command_line, options);

@@ -53,6 +53,8 @@ absl::Status ResolveEarlyStopping(TrainOptions& options) {
       options.early_stopping =
           has_queries ? EpochMeasure::kNdcg : EpochMeasure::kLoss;
       break;
+    // A measure that cannot be taken is an error: another one would choose
+    // another epoch.
     case EpochMeasure::kNdcg:
       if (has_queries) break;
       return FlagError("early_stopping", "ndcg",
@@ -242,6 +244,8 @@ absl::Status CheckFilesAreNamed(const DataOptions& data) {
   return absl::OkStatus();
 }
 
+// The order matters: features and tower are known before SSI takes its choice
+// away from them, and the loss before what depends on its negatives.
 absl::Status ResolveOptions(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(ResolveValidation(options));
   SEMRANK_RETURN_IF_ERROR(ResolveFeatures(options.features));
@@ -294,6 +298,8 @@ std::string WhatMakesUnused(std::string_view flag,
   if (flag == "max_bigrams" || flag == "min_bigram_count") {
     return HasBigrams(features) ? "" : by_features;
   }
+  // Another tower makes all flags of SSI meaningless; only then is there more
+  // to ask of each.
   if (flag == "margin" || flag == "ssi" || flag.starts_with("ssi_")) {
     if (!is_ssi) return by_tower;
   }

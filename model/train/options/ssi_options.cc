@@ -37,6 +37,8 @@ absl::Status ResolveVariant(SsiOptions& ssi) {
                      "--ssi=full_no_identity is the hash kernel, so it must "
                      "be above 0");
   }
+  // F words without k, or k without F, would be correlated feature hashing that
+  // hashes nothing.
   if ((ssi.frequent_words > 0) != (ssi.correlated_top_k > 0)) {
     return FlagError("ssi_correlated_top_k", ssi.correlated_top_k,
                      "belongs together with --ssi_frequent_words; one is 0");

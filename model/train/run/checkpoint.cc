@@ -53,6 +53,7 @@ std::vector<TensorView> Tensors(ModelTrainer& trainer,
                        {static_cast<std::int64_t>(state.values.size())},
                        state.values.data()});
   }
+  // The best weights are older than the state, and no function of it.
   for (TensorView view : best.views()) {
     view.name = std::string(kBest) + view.name;
     tensors.push_back(std::move(view));

@@ -51,6 +51,8 @@ bool HasWeights(const std::string& path, const ModelBundle& bundle) {
 // weights, bit for bit, and its configuration but for the time; else nothing.
 std::optional<std::int64_t> FindPublished(const std::string& model_dir,
                                           const ModelBundle& bundle) {
+  // LoadModel checks the sums of all files, so a half-written version of a
+  // killed run is none.
   const auto model = LoadModel(model_dir);
   if (!model.ok() ||
       WithoutTime((*model)->config()) != WithoutTime(bundle.config)) {
@@ -100,6 +102,7 @@ void AddFacts(const TrainOptions& options, const EpochRecord& best,
   facts.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
 }
 
+// Members keep their order, so equal runs print equal lines.
 nlohmann::ordered_json ExampleJson(const ExampleRanking& example) {
   nlohmann::ordered_json titles = nlohmann::ordered_json::array();
   for (const ExampleTitle& title : example.titles) {

@@ -152,6 +152,8 @@ absl::StatusOr<const Recipe*> ChooseRecipe(
                         NameOf(model->tower(), kTowerNames),
                         NameOf(preset->tower, kTowerNames)));
   }
+  // The recipe of the model's own tower: SetModelFlags then sets what its shape
+  // decides.
   if (model) return &TowerRecipe(model->tower());
   // The default tower has no hidden layers, so --hidden asks for a DSSM.
   if (!command_line.IsSet("tower") && command_line.IsSet("hidden")) {

@@ -6,6 +6,8 @@
 namespace semrank {
 namespace {
 
+// The number of pairs of one task: few enough that a small mini-batch has work
+// for all threads. Each task has a list of violations of its own.
 constexpr int kBlockPairs = 16;
 
 // Lists the clicked title, then its negatives: the listed ones, or all titles

@@ -185,6 +185,7 @@ void SsiTrainer::ScoreTitles(int pair, std::span<const std::uint32_t> titles,
     }
   }
   if (sparse_ == nullptr) return;
+  // A query is prepared once for all its titles.
   const SparseScorer::PreparedQuery prepared(*sparse_, queries_, pair,
                                              sparse_scratch_[worker]);
   for (std::size_t k = 0; k < titles.size(); ++k) {

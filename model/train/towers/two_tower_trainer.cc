@@ -103,6 +103,8 @@ TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
                                        int num_features, std::uint64_t seed) {
   const std::vector<int> widths = TowerWidths(options, num_features);
   TwoTowerWeights weights;
+  // Two random streams: the query tower begins the same with or without a tower
+  // of its own for documents.
   weights.query =
       InitialWeights(widths, Random(seed, RandomPurpose::kQueryWeights));
   if (!options.shared) {
@@ -169,6 +171,7 @@ absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
   query_texts_.AppendQueries(batch, share);
   titles.AppendTitles(batch, share);
   absl::Status of_query, of_document;
+  // Both sides at once: placing the texts of a large mini-batch takes a while.
   TaskList tasks;
   tasks.Add(1, [&](int, int) {
     of_query = query_->SetTexts(*batch.bags, query_texts_.ids);

@@ -98,6 +98,7 @@ absl::Status Validator::DrawHalves() {
   for (int f = 0; f < kNumFolds; ++f) {
     SampleBatches(halves[f], static_cast<std::uint8_t>(f));
   }
+  // Each half needs a query that can be measured; a loss needs two titles.
   const bool enough = options_.early_stopping == EpochMeasure::kNdcg
                           ? DrawQueryHalves() >= kNumFolds
                           : std::ranges::all_of(halves, HasTwoTitles);
