@@ -12,7 +12,6 @@
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
 #include "model/base/strings.h"
-#include "model/cli/progress.h"
 #include "model/text/utf8.h"
 
 namespace semrank {
@@ -71,14 +70,6 @@ std::string EnumWord(const google::protobuf::EnumDescriptor& type, int value) {
       type.FindValueByNumber(0)->name().size() - kUnspecified.size();
   return absl::AsciiStrToLower(
       ToAbsl(std::string_view(described->name()).substr(prefix)));
-}
-
-std::string CountText(std::int64_t count, std::string_view singular,
-                      std::string_view plural) {
-  if (count == 1) return absl::StrFormat("1 %s", singular);
-  return plural.empty()
-             ? absl::StrFormat("%s %ss", GroupDigits(count), singular)
-             : absl::StrFormat("%s %s", GroupDigits(count), plural);
 }
 
 std::string ShortestText(float value) {

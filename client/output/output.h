@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/output/table.h"
+#include "model/base/count_text.h"
 
 namespace semrank {
 
@@ -55,10 +56,6 @@ template <typename Enum>
 std::string EnumWord(Enum value) {
   return EnumWord(*google::protobuf::GetEnumDescriptor<Enum>(), value);
 }
-
-// "1 document", "2,501 documents". Without `plural` that is `singular` + "s".
-std::string CountText(std::int64_t count, std::string_view singular,
-                      std::string_view plural = "");
 
 // The shortest text that parses to the same float.
 std::string ShortestText(float value);

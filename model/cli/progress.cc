@@ -75,15 +75,6 @@ std::string_view FitToTerminal(std::string_view line) {
 
 }  // namespace
 
-std::string GroupDigits(std::int64_t number) {
-  std::string digits = absl::StrFormat("%d", number);
-  const int first = number < 0 ? 1 : 0;
-  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 std::string FormatProgress(std::string_view label, std::int64_t done,
                            std::int64_t total, std::string_view unit,
                            absl::Duration elapsed, std::string_view note) {

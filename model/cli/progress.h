@@ -10,11 +10,9 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "model/base/count_text.h"
 
 namespace semrank {
-
-// "1,234,567".
-std::string GroupDigits(std::int64_t number);
 
 // "epoch 3/20 [=====>    ]  52 %  61,200 pairs/s  0:41 left  loss 1.204", at
 // the end "... in 1:25" in place of what is left; without a total

@@ -36,12 +36,6 @@ TEST(ToJsonLineTest, BytesThatAreNotUtf8DoNotThrow) {
   EXPECT_EQ(ToJsonLine({{"a", "\xff"}}), "{\"a\":\"\uFFFD\"}\n");
 }
 
-TEST(CountTextTest, HasSeparatorsAndThePlural) {
-  EXPECT_EQ(CountText(0, "document"), "0 documents");
-  EXPECT_EQ(CountText(1, "query", "queries"), "1 query");
-  EXPECT_EQ(CountText(2'501, "query", "queries"), "2,501 queries");
-}
-
 TEST(MessageJsonLineTest, UsesProtoFieldNames) {
   v1::Model model;
   model.set_name("shop\x1b");

@@ -13,13 +13,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(GroupDigitsTest, DigitsAreGroupedByThree) {
-  EXPECT_EQ(GroupDigits(0), "0");
-  EXPECT_EQ(GroupDigits(999), "999");
-  EXPECT_EQ(GroupDigits(1000), "1,000");
-  EXPECT_EQ(GroupDigits(-1234567), "-1,234,567");
-}
-
 TEST(FormatProgressTest, ShowsShareRateTimeLeftAndNote) {
   EXPECT_EQ(FormatProgress("epoch 3/20", 520'000, 1'000'000, "pairs",
                            absl::Seconds(10), "loss 1.204"),
