@@ -111,9 +111,10 @@ absl::Status CheckVersionExists(const std::string& model_dir,
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            ListVersionFolders(model_dir));
   if (std::ranges::binary_search(versions, version)) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrFormat(
-      "%s has no version %d (found %s)", model_dir, version,
-      versions.empty() ? "none" : absl::StrJoin(versions, ", ")));
+  if (versions.empty()) return NoVersionError(model_dir);
+  return absl::NotFoundError(absl::StrFormat("%s has no version %d (found %s)",
+                                             model_dir, version,
+                                             absl::StrJoin(versions, ", ")));
 }
 
 }  // namespace
@@ -128,10 +129,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
   if (version == 0) {
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                              ListVersions(model_dir));
-    if (versions.empty()) {
-      return absl::NotFoundError(absl::StrFormat(
-          "%s holds no complete version of a model", model_dir));
-    }
+    if (versions.empty()) return NoVersionError(model_dir);
     version = versions.back();
   } else {
     // Without this check the error would be about a missing manifest, as if the

@@ -13,8 +13,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/format/manifest.h"
 
 namespace semrank {
 namespace {
@@ -90,6 +92,45 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
   // readdir returns names in no particular order.
   std::sort(versions.begin(), versions.end());
   return versions;
+}
+
+std::vector<std::string> ListModels(const std::string& folder) {
+  constexpr std::size_t kMaxModels = 10;
+  std::vector<std::string> models;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const auto versions = ListVersionFolders(entry->path().string());
+    if (versions.ok() && !versions->empty()) {
+      models.push_back(entry->path().filename().string());
+    }
+  }
+  std::sort(models.begin(), models.end());
+  models.resize(std::min(models.size(), kMaxModels));
+  return models;
+}
+
+absl::Status NoVersionError(const std::string& model_dir) {
+  const std::vector<std::string> models = ListModels(model_dir);
+  if (!models.empty()) {
+    return absl::NotFoundError(
+        absl::StrFormat("%s holds %s: choose one, such as %s", model_dir,
+                        absl::StrJoin(models, ", "),
+                        (fs::path(model_dir) / models.front()).string()));
+  }
+  const std::string version = ModelNameOf(model_dir);
+  std::error_code unknown;
+  if (ParseVersionName(version).has_value() &&
+      fs::exists(fs::path(model_dir) / kConfigFile, unknown)) {
+    fs::path path = fs::path(model_dir).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    const std::string parent = path.parent_path().string();
+    return absl::NotFoundError(absl::StrFormat(
+        "%s is version %s of %s: give %s", model_dir, version,
+        parent.empty() ? "." : parent, parent.empty() ? "." : parent));
+  }
+  return absl::NotFoundError(
+      absl::StrFormat("%s holds no complete version of a model", model_dir));
 }
 
 std::string VersionPath(const std::string& model_dir, std::int64_t version) {

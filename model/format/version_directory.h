@@ -28,6 +28,14 @@ std::optional<std::int64_t> ParseVersionName(std::string_view name);
 absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
     const std::string& model_dir);
 
+// The names of the folders in `folder` that hold versions, in order; at most
+// ten.
+std::vector<std::string> ListModels(const std::string& folder);
+
+// NotFound for a `model_dir` without a complete version, with what it is
+// instead: a folder of models, a version of one, or a folder without any.
+absl::Status NoVersionError(const std::string& model_dir);
+
 std::string VersionPath(const std::string& model_dir, std::int64_t version);
 
 // The last part of the path: "shop" for models/shop and models/shop/.

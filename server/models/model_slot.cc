@@ -150,19 +150,23 @@ absl::Status ModelSlot::RefreshLocked() {
   }
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            source_.list());
-  absl::Status best_failure = absl::OkStatus();
+  absl::Status best_failure;
+  absl::Status incomplete;
   // Versions are tried from the highest down to the current one; the first that
   // loads is served.
   for (auto next = versions.rbegin(); next != versions.rend(); ++next) {
     const std::int64_t version = *next;
     // The current version is tried too, in case its folder was replaced.
     if (version < now_version) break;
+    const bool is_complete = source_.is_complete(version);
     const absl::Status status = Try(version);
     // The failure of a better version is reported although a lesser one serves.
-    if (status.ok()) return best_failure;
-    if (best_failure.ok()) best_failure = status;
+    // Update keeps the first error.
+    if (status.ok()) break;
+    (is_complete ? best_failure : incomplete).Update(status);
   }
-  if (now != nullptr || !best_failure.ok()) return best_failure;
+  if (current() != nullptr || !best_failure.ok()) return best_failure;
+  SEMRANK_RETURN_IF_ERROR(incomplete);
   return MakeError(
       absl::StatusCode::kNotFound, "NO_MODEL",
       absl::StrFormat("there is no version of model %s yet", name()));
@@ -186,7 +190,26 @@ absl::Status ModelSlot::Try(std::int64_t version) {
   return Load(version);
 }
 
+absl::Status ModelSlot::NoteIncomplete(std::int64_t version) {
+  const absl::Status status = MakeError(
+      absl::StatusCode::kUnavailable, "NO_MODEL",
+      absl::StrFormat("version %d of model %s is being written: it has no "
+                      "manifest yet",
+                      version, name()));
+  {
+    MutexLock lock(mutex_);
+    // Every look comes here, and only the first one is worth a log line.
+    if (!std::exchange(records_[version].failure, status).ok()) return status;
+  }
+  hooks_.loaded({.name = name(),
+                 .version = version,
+                 .status = status,
+                 .incomplete = true});
+  return status;
+}
+
 absl::Status ModelSlot::Load(std::int64_t version) {
+  if (!source_.is_complete(version)) return NoteIncomplete(version);
   // The stamp is taken before reading: a file that changes during the load
   // gives another stamp next time, and the version is tried again.
   const std::string stamp = source_.stamp(version);
@@ -251,8 +274,16 @@ void ModelSlot::RemoveOldRecords() {
 
 std::vector<ModelStatus> ModelSlot::List() const {
   // When the disk cannot be read, the server still knows what it serves.
-  return Describe(
-      source_.list_complete().value_or(std::vector<std::int64_t>()));
+  std::vector<ModelStatus> list =
+      Describe(source_.list_complete().value_or(std::vector<std::int64_t>()));
+  const absl::StatusOr<std::vector<std::int64_t>> on_disk = source_.list();
+  // A folder without any version is NotFound.
+  if (!on_disk.ok() && !absl::IsNotFound(on_disk.status())) return list;
+  std::erase_if(list, [&](const ModelStatus& version) {
+    return version.model == nullptr && version.state != ModelState::kLoading &&
+           !(on_disk.ok() && Contains(*on_disk, version.version));
+  });
+  return list;
 }
 
 std::vector<ModelStatus> ModelSlot::Describe(

@@ -3,6 +3,8 @@
 //
 //   Choice   the highest version that can be loaded, unless one is pinned. A
 //            version that is deleted from disk is still served.
+//   Written  a version without a manifest is being written: it is no failure,
+//            and is looked at again each time.
 //   Refused  a version that failed is tried again only when its files have
 //            changed and then stayed the same for one more look: a folder that
 //            is being copied costs one failure, not one for each look.
@@ -30,7 +32,7 @@ namespace semrank {
 
 // The numbers are those of the API.
 enum class ModelState {
-  kFound = 1,  // on disk, not tried: becomes kLoading
+  kFound = 1,  // on disk, not tried, or not complete yet: becomes kLoading
   kLoading,    // being read and tested: becomes kServing or kFailed
   kServing,    // answers requests, until another version replaces it
   kRetiring,   // replaced, but requests that began before still use it
@@ -66,13 +68,14 @@ struct ModelLoad {
   absl::Status status = {};
   ServedModelPtr model = {};          // null when it failed
   std::int64_t previous_version = 0;  // was current before; 0 = none
+  bool incomplete = false;            // is being written, and was not tried
 };
 
 class ModelSlot {
  public:
   // The loading thread calls them. `number` returns the number of a loaded
   // model. `loaded` is called after every attempt, when the new model has been
-  // published.
+  // published, and once for a version that is being written.
   struct Hooks {
     std::function<std::uint32_t(const TwoTowerModel&)> number = {};
     std::function<void(const ModelLoad&)> loaded = {};
@@ -100,8 +103,8 @@ class ModelSlot {
 
   // Versions that the server has tried to load since its start, newest first.
   std::vector<ModelStatus> ListTried() const { return Describe({}); }
-  // As ListTried, with the versions on disk that have a manifest. Reads the
-  // disk.
+  // As ListTried, with the versions on disk that have a manifest, and without
+  // those that were deleted unless they are still in memory. Reads the disk.
   std::vector<ModelStatus> List() const;
 
  private:
@@ -121,6 +124,9 @@ class ModelSlot {
   absl::Status Try(std::int64_t version)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
   absl::Status Load(std::int64_t version)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
+  // Returns Unavailable for a version that is being written.
+  absl::Status NoteIncomplete(std::int64_t version)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
   void Publish(std::int64_t version, ServedModelPtr served)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);

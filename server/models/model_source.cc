@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "model/base/status_macros.h"
+#include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "model/format/version_directory.h"
 
@@ -34,14 +36,36 @@ std::string StampOf(const std::string& folder) {
   return absl::StrJoin(files, "\n");
 }
 
+// Without a version, the error says what `model_dir` is instead.
+absl::StatusOr<std::vector<std::int64_t>> ListServed(
+    const std::string& model_dir) {
+  SEMRANK_ASSIGN_OR_RETURN(std::vector<std::int64_t> versions,
+                           ListVersionFolders(model_dir));
+  if (!versions.empty()) return versions;
+  const std::vector<std::string> models = ListModels(model_dir);
+  if (models.empty()) return NoVersionError(model_dir);
+  std::vector<std::string> choices;
+  for (const std::string& name : models) {
+    choices.push_back(name + "=" + (fs::path(model_dir) / name).string());
+  }
+  return absl::NotFoundError(absl::StrFormat(
+      "%s, or serve several with --model_dir=%s",
+      NoVersionError(model_dir).message(), absl::StrJoin(choices, ",")));
+}
+
 }  // namespace
 
 ModelSource FolderSource(const std::string& model_dir, std::string name,
                          VectorPrecision precision) {
   ModelSource source;
   source.name = name.empty() ? ModelNameOf(model_dir) : std::move(name);
-  source.list = [model_dir] { return ListVersionFolders(model_dir); };
+  source.list = [model_dir] { return ListServed(model_dir); };
   source.list_complete = [model_dir] { return ListVersions(model_dir); };
+  source.is_complete = [model_dir](std::int64_t version) {
+    std::error_code unknown;
+    return fs::exists(fs::path(VersionPath(model_dir, version)) / kManifestFile,
+                      unknown);
+  };
   source.stamp = [model_dir](std::int64_t version) {
     return StampOf(VersionPath(model_dir, version));
   };

@@ -1,6 +1,7 @@
 // The source of the versions of one model: a folder, or a test.
 //
-//   Threads  `list_complete` is thread-safe; one thread at a time calls the
+//   Threads  `list` and `list_complete` are thread-safe; one thread at a time
+//   calls the
 //            others.
 #ifndef SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
 #define SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
@@ -23,6 +24,8 @@ struct ModelSource {
   std::function<absl::StatusOr<std::vector<std::int64_t>>()> list = {};
   // Versions whose manifest can be read, ascending.
   std::function<absl::StatusOr<std::vector<std::int64_t>>()> list_complete = {};
+  // Whether a version has its manifest, which is written last.
+  std::function<bool(std::int64_t version)> is_complete = {};
   // A text that changes when any file of the version does; empty = deleted.
   std::function<std::string(std::int64_t version)> stamp = {};
   // Reads a version and checks it.

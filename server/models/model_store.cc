@@ -170,12 +170,19 @@ absl::StatusOr<ModelSlot*> ModelStore::FindSlot(std::string_view name) const {
   for (const auto& slot : slots_) {
     if (slot->name() == name) return slot.get();
   }
-  // The error does not repeat the caller's text.
-  return MakeError(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-                   absl::StrFormat("no model of that name is served; the "
-                                   "default is %s",
-                                   slots_.front()->name()),
-                   {{"field", "model.name"}});
+  // The error does not repeat the caller's text, and lists a few names only.
+  constexpr std::size_t kMaxNames = 10;
+  std::string names = slots_.front()->name() + " (the default)";
+  for (std::size_t i = 1; i < std::min(slots_.size(), kMaxNames); ++i) {
+    names += ", " + slots_[i]->name();
+  }
+  if (slots_.size() > kMaxNames) {
+    names += absl::StrFormat(" and %d more", slots_.size() - kMaxNames);
+  }
+  return MakeError(
+      absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+      absl::StrFormat("no model of that name is served; there is %s", names),
+      {{"field", "model.name"}});
 }
 
 // The number replaces the identity in cache keys: 4 bytes instead of 64 hex
@@ -190,7 +197,7 @@ std::uint32_t ModelStore::NumberOf(const std::string& identity) {
 }
 
 void ModelStore::FinishLoad(const ModelLoad& load) {
-  metrics_->CountModelLoad(load.status.ok());
+  if (!load.incomplete) metrics_->CountModelLoad(load.status.ok());
   if (load.model != nullptr) {
     const TwoTowerModel& model = *load.model->model;
     metrics_->SetModel(model.version(), model.embedding_dim(),

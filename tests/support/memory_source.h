@@ -38,6 +38,7 @@ class MemoryFolder {
     ModelSource source;
     source.name = std::move(name);
     source.list = source.list_complete = [this] { return List(); };
+    source.is_complete = [](std::int64_t /*version*/) { return true; };
     source.stamp = [this](std::int64_t version) { return Stamp(version); };
     source.load = [this](std::int64_t version) { return Load(version); };
     return source;

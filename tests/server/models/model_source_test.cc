@@ -76,14 +76,47 @@ TEST_F(ModelSourceTest, AHalfCopiedFolderIsRefusedAndTakenOnceItIsWhole) {
   EXPECT_EQ(store_.current()->model->version().version, 2);
 }
 
-TEST_F(ModelSourceTest, AFolderWithoutManifestIsRefusedByName) {
+TEST_F(ModelSourceTest, AFolderWithoutManifestIsBeingWritten) {
   ASSERT_THAT(store_.Refresh(), IsOk());
   PublishSecond();
-  std::filesystem::remove(File(2, "MANIFEST.json"));
+  const std::string manifest = File(2, "MANIFEST.json");
+  std::filesystem::rename(manifest, dir_.File("on_its_way"));
   const ModelStatus status = TrySecond();
-  EXPECT_EQ(status.state, ModelState::kFailed);
-  EXPECT_THAT(std::string(status.failure.message()),
-              HasSubstr("MANIFEST.json"));
+  EXPECT_EQ(status.state, ModelState::kFound);
+  EXPECT_THAT(status.failure, StatusIs(absl::StatusCode::kUnavailable,
+                                       HasSubstr("is being written")));
+  EXPECT_THAT(store_.Refresh(), IsOk());
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("semrank_model_load_total{result=\"failed\"} 0\n"));
+  std::filesystem::rename(dir_.File("on_its_way"), manifest);
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  EXPECT_EQ(store_.current()->model->version().version, 2);
+  EXPECT_THAT(store_.Describe("", 2)->failure, IsOk());
+}
+
+TEST_F(ModelSourceTest, ADeletedVersionLeavesTheListOnceItIsNotInMemory) {
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  PublishSecond();
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  std::filesystem::remove_all(model_dir_);
+  std::filesystem::create_directory(model_dir_);
+  const std::vector<ModelStatus> list = store_.List("").value();
+  ASSERT_EQ(list.size(), 1);
+  EXPECT_EQ(list[0].version, 2);
+}
+
+TEST_F(ModelSourceTest, AFolderOfModelsNamesThemAndTheFlag) {
+  PublishTinyModel(dir_.File("news"));
+  EXPECT_THAT(FolderSource(dir_.path()).list(),
+              StatusIs(absl::StatusCode::kNotFound,
+                       ::testing::AllOf(
+                           HasSubstr("holds news, tiny: choose one, such as"),
+                           HasSubstr("--model_dir=news=" + dir_.File("news") +
+                                     ",tiny=" + model_dir_))));
+  EXPECT_THAT(FolderSource(model_dir_ + "/1").list(),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("1 is version 1 of " + model_dir_ + ": give " +
+                                 model_dir_)));
 }
 
 TEST_F(ModelSourceTest, TruncatedWeightsAreRefusedByName) {

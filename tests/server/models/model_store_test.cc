@@ -210,7 +210,9 @@ TEST_F(ModelStoreTest, ListsByNameThenNewestFirstAndDescribesEach) {
   }
   EXPECT_THAT(listed, ::testing::ElementsAre("news/5", "shop/2", "shop/1"));
   EXPECT_EQ(store_.List("shop")->size(), 2u);
-  EXPECT_THAT(store_.List("other"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(store_.List("other"),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("there is shop (the default), news")));
   EXPECT_EQ(store_.Describe("shop", 1)->state, ModelState::kFound);
   EXPECT_EQ(store_.Describe("", 0)->version, 2);
   EXPECT_THAT(store_.Describe("", 9), StatusIs(absl::StatusCode::kNotFound));
