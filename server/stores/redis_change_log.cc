@@ -87,7 +87,7 @@ absl::StatusOr<std::string> RedisChangeLog::MarkEnd() {
       "XADD", kRedisChangesKey, "MAXLEN", "~", kMaxEntries, "*", "mark", ""};
   SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,
                            Call(command, options_.timeout, {}));
-  if (!IsText(*reply)) return Named(UnexpectedReply());
+  if (!IsText(*reply)) return pool_.Named(UnexpectedReply());
   return std::string(TextOf(*reply));
 }
 
@@ -113,17 +113,18 @@ absl::StatusOr<ChangeLog::Changes> RedisChangeLog::Read(
                                 "+",      "COUNT",          kReadCount};
   SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,
                            Call(command, options_.timeout, kReadLimits));
-  if (!IsArray(*reply)) return Named(UnexpectedReply());
+  if (!IsArray(*reply)) return pool_.Named(UnexpectedReply());
   Changes changes;
   for (std::size_t i = 0; i < reply->elements; ++i) {
-    if (!AddEntry(*reply->element[i], changes)) return Named(UnexpectedReply());
+    if (!AddEntry(*reply->element[i], changes))
+      return pool_.Named(UnexpectedReply());
     if (i > 0) continue;
     if (changes.position != position) break;
     changes.keys.clear();  // the keys of the position itself
   }
   if (reply->elements == 0 ||
       TextOf(*reply->element[0]->element[0]) != position) {
-    return Named(absl::OutOfRangeError(absl::StrFormat(
+    return pool_.Named(absl::OutOfRangeError(absl::StrFormat(
         "entry %s is no more in %s", position, kRedisChangesKey)));
   }
   changes.at_end = reply->elements < kReadEntries;
@@ -157,7 +158,7 @@ absl::Status RedisChangeLog::FindDocuments(std::span<const DocumentKey> keys,
     SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,
                              Call(command, options_.timeout, kRedisPageLimits));
     if (!IsArray(*reply) || reply->elements != batch.size()) {
-      return Named(UnexpectedReply());
+      return pool_.Named(UnexpectedReply());
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const redisReply& value = *reply->element[i];
@@ -171,7 +172,7 @@ absl::Status RedisChangeLog::FindDocuments(std::span<const DocumentKey> keys,
       damaged.Update(document.status());
     }
   }
-  return Named(damaged);
+  return pool_.Named(damaged);
 }
 
 absl::StatusOr<RedisReply> RedisChangeLog::Call(const RedisCommand& command,
@@ -184,13 +185,7 @@ absl::StatusOr<RedisReply> RedisChangeLog::Call(const RedisCommand& command,
   if (replies.ok()) return std::move(replies->front());
   // After a failure the server may have another address.
   pool_.LookUpAddress();
-  return Named(replies.status());
-}
-
-absl::Status RedisChangeLog::Named(const absl::Status& status) const {
-  if (status.ok()) return status;
-  const absl::string_view message = status.message();
-  return {status.code(), absl::StrFormat("%s: %s", options_.name, message)};
+  return replies.status();
 }
 
 }  // namespace semrank

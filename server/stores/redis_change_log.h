@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/stores/change_log.h"
+#include "server/stores/document_store.h"
 #include "server/stores/redis_client.h"
 
 namespace semrank {
@@ -43,7 +43,6 @@ class RedisChangeLog : public ChangeLog {
  public:
   struct Options {
     RedisUrl url;
-    std::string name;        // the store's, for errors
     absl::Duration timeout;  // for a round trip that does not wait for changes
   };
   // Does not connect yet.
@@ -62,7 +61,6 @@ class RedisChangeLog : public ChangeLog {
   // Reads the entries after `position`, if there are any.
   absl::StatusOr<Changes> Read(const std::string& position);
   absl::Status Wait(const std::string& position, absl::Duration max_wait);
-  absl::Status Named(const absl::Status& status) const;
 
   const Options options_;
   RedisPool pool_;

@@ -210,13 +210,26 @@ void RedisPool::LookUpAddress() {
   address_ = std::move(found);
 }
 
+absl::Status RedisPool::Named(const absl::Status& status) const {
+  if (status.ok()) return status;
+  return {status.code(),
+          absl::StrFormat("%s: %s", NameOf(url_), status.message())};
+}
+
 absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
     std::span<const RedisCommand> commands, Deadline deadline,
     const ReplyLimits& limits) {
+  Replies replies = TryCall(commands, deadline, limits);
+  if (!replies.ok()) return Named(replies.status());
+  return replies;
+}
+
+RedisPool::Replies RedisPool::TryCall(std::span<const RedisCommand> commands,
+                                      Deadline deadline,
+                                      const ReplyLimits& limits) {
   SEMRANK_ASSIGN_OR_RETURN(ConnectionPtr connection, Take(deadline));
   if (connection != nullptr) {
-    absl::StatusOr<std::vector<RedisReply>> replies =
-        connection->Call(commands, deadline, limits);
+    Replies replies = connection->Call(commands, deadline, limits);
     // Servers close idle connections. Then the commands are sent again on a new
     // connection; all of them may be executed twice. An invalid reply or one
     // that is too large would only come again.
@@ -235,8 +248,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
     Return(nullptr);
     return fresh.status();
   }
-  absl::StatusOr<std::vector<RedisReply>> replies =
-      (*fresh)->Call(commands, deadline, limits);
+  Replies replies = (*fresh)->Call(commands, deadline, limits);
   Return(*std::move(fresh));
   return replies;
 }

@@ -112,16 +112,22 @@ class RedisPool {
   // Must be called before the first call. Keeps the last address if there is no
   // answer.
   void LookUpAddress();
+  // Prefixes an error with the name of the server; OK stays OK.
+  absl::Status Named(const absl::Status& status) const;
 
   // Runs `commands` on an idle or new connection, or one that becomes free
-  // before the deadline. Replaces one that the server has closed.
+  // before the deadline. Replaces one that the server has closed. Errors name
+  // the server.
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands, Deadline deadline,
-      const ReplyLimits& limits);
+      const ReplyLimits& limits = {});
 
  private:
   using ConnectionPtr = std::unique_ptr<RedisConnection>;
+  using Replies = absl::StatusOr<std::vector<RedisReply>>;
 
+  Replies TryCall(std::span<const RedisCommand> commands, Deadline deadline,
+                  const ReplyLimits& limits);
   // Returns an idle connection; null = the caller may open one.
   absl::StatusOr<ConnectionPtr> Take(Deadline deadline);
   // Ends the use of a connection, or of the place for a new one that has

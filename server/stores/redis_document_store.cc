@@ -132,7 +132,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
       .max_bytes =
           (keys.size() + 1) * (space.dim * sizeof(float) + kMaxOverhead)};
   SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
-                           Call({&command, 1}, deadline, limits));
+                           pool_.Call({&command, 1}, deadline, limits));
   const redisReply& values = *replies[0];
   if (!IsArray(values) || values.elements != keys.size() + 1) {
     return Named(UnexpectedReply());
@@ -178,7 +178,7 @@ absl::Status RedisDocumentStore::WriteVectors(
     // The expiry lets volatile-* policies evict vectors, and nothing else.
     commands.push_back({"SET", names[i], values[i], "EX", kVectorLifeSeconds});
   }
-  return Call(commands, deadline).status();
+  return pool_.Call(commands, deadline).status();
 }
 
 absl::Status RedisDocumentStore::PutDocuments(
@@ -201,7 +201,7 @@ absl::Status RedisDocumentStore::ReplaceVectors(
     RedisCommand command = {"EVAL", kReplaceVectorsScript, "1",
                             kRedisDocumentsKey};
     texts.AppendTo(command);
-    return Call({&command, 1}, UsualDeadline()).status();
+    return pool_.Call({&command, 1}, UsualDeadline()).status();
   });
 }
 
@@ -223,7 +223,7 @@ absl::Status RedisDocumentStore::DeleteDocuments(
       // these.
       const std::vector<RedisCommand> plain = {command,
                                                {"DEL", kRedisChangesKey}};
-      deleted = Call(plain, UsualDeadline()).status();
+      deleted = pool_.Call(plain, UsualDeadline()).status();
     }
     return deleted;
   });
@@ -238,7 +238,7 @@ absl::Status RedisDocumentStore::LoadDocuments(const VisitDocument& visit) {
                                   kScanCount};
     SEMRANK_ASSIGN_OR_RETURN(
         const Replies replies,
-        Call({&command, 1}, UsualDeadline(), kRedisPageLimits));
+        pool_.Call({&command, 1}, UsualDeadline(), kRedisPageLimits));
     const redisReply& page = *replies[0];
     if (!IsArray(page) || page.elements != 2 || !IsText(*page.element[0]) ||
         !IsArray(*page.element[1])) {
@@ -260,15 +260,7 @@ absl::Status RedisDocumentStore::LoadDocuments(const VisitDocument& visit) {
 
 std::unique_ptr<ChangeLog> RedisDocumentStore::OpenChangeLog() {
   return std::make_unique<RedisChangeLog>(RedisChangeLog::Options{
-      .url = options_.url, .name = name_, .timeout = options_.timeout});
-}
-
-absl::StatusOr<RedisDocumentStore::Replies> RedisDocumentStore::Call(
-    std::span<const RedisCommand> commands, Deadline deadline,
-    const ReplyLimits& limits) {
-  absl::StatusOr<Replies> replies = pool_.Call(commands, deadline, limits);
-  if (!replies.ok()) return Named(replies.status());
-  return replies;
+      .url = options_.url, .timeout = options_.timeout});
 }
 
 absl::Status RedisDocumentStore::CallTransaction(
@@ -281,7 +273,7 @@ absl::Status RedisDocumentStore::CallTransaction(
   limits.max_elements += commands.size();
   limits.max_bytes += commands.size() * 64;
   SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
-                           Call(commands, UsualDeadline(), limits));
+                           pool_.Call(commands, UsualDeadline(), limits));
   const redisReply& results = *replies.back();
   if (!IsArray(results)) return Named(UnexpectedReply());
   for (std::size_t i = 0; i < results.elements; ++i) {
@@ -306,7 +298,7 @@ RedisDocumentStore::AgreeOnSecret(Deadline deadline) {
     header = header_;
   }
   SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
-                           Call(AgreeCommands(header), deadline));
+                           pool_.Call(AgreeCommands(header), deadline));
   return Adopt(*replies[1]);
 }
 

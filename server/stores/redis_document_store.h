@@ -73,10 +73,6 @@ class RedisDocumentStore : public DocumentStore {
   using Replies = std::vector<RedisReply>;
   using FingerprinterPtr = std::shared_ptr<const Fingerprinter>;
 
-  // One round trip, on a connection of the pool.
-  absl::StatusOr<Replies> Call(std::span<const RedisCommand> commands,
-                               Deadline deadline,
-                               const ReplyLimits& limits = {});
   // Executes all or none, with no other client's command in between.
   absl::Status CallTransaction(std::vector<RedisCommand> commands);
   Deadline UsualDeadline() const;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "server/stores/change_log.h"
+#include "server/stores/document_store.h"
 
 namespace semrank {
 

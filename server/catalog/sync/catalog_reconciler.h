@@ -21,7 +21,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/catalog/store/document_catalog.h"
-#include "server/stores/change_log.h"
 #include "server/stores/document_store.h"
 #include "server/vectors/text_embedder.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "server/base/logging.h"
 
@@ -43,17 +44,14 @@ void ChangeFollower::Start() {
 }
 
 void ChangeFollower::Stop() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.NotifyAll();
+  // A Notification may be given once only.
+  if (!is_stopped_()) stop_.Notify();
   if (thread_.joinable()) thread_.join();
 }
 
 void ChangeFollower::Run() {
   absl::Duration pause = kMinPause;
-  while (!stop_) {
+  while (!is_stopped_()) {
     const std::string begin = position_;
     const absl::Status status = FollowOnce(kMaxWait);
     if (absl::IsCancelled(status)) return;
@@ -112,9 +110,11 @@ absl::Status ChangeFollower::Reread() {
                            reconciler_.Reread(is_stopped_));
   position_ = std::move(position);
   LogWarning(
-      "the catalog was read again: %d documents, %d of them new or changed, %d "
-      "others deleted",
-      counts.num_documents, counts.num_put, counts.num_deleted);
+      "the catalog was read again: %s, %s of them new or changed, %s others "
+      "deleted",
+      CountText(static_cast<std::int64_t>(counts.num_documents), "document"),
+      GroupDigits(static_cast<std::int64_t>(counts.num_put)),
+      GroupDigits(static_cast<std::int64_t>(counts.num_deleted)));
   const MutexLock lock(mutex_);
   state_.num_changed += counts.num_put + counts.num_deleted;
   ++state_.num_rereads;
@@ -134,19 +134,6 @@ void ChangeFollower::Report(const absl::Status& status) {
     LogWarning("changes of other servers are not followed: %s",
                status.message());
   }
-}
-
-// Waits on a condition, so that Stop need not wait for the end of a pause.
-bool ChangeFollower::Pause(absl::Duration time) {
-  const auto end =
-      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(time);
-  const MutexLock lock(mutex_);
-  while (!stop_) {
-    const auto left = end - std::chrono::steady_clock::now();
-    if (left <= left.zero()) return true;
-    stopped_.WaitFor(mutex_, left);
-  }
-  return false;
 }
 
 ChangeFollower::State ChangeFollower::GetState() const {

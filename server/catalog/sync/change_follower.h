@@ -18,17 +18,17 @@
 #ifndef SEMRANK_SERVER_CATALOG_SYNC_CHANGE_FOLLOWER_H_
 #define SEMRANK_SERVER_CATALOG_SYNC_CHANGE_FOLLOWER_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
 #include "server/catalog/sync/catalog_reconciler.h"
-#include "server/stores/change_log.h"
+#include "server/stores/document_store.h"
 
 namespace semrank {
 
@@ -70,16 +70,19 @@ class ChangeFollower {
   // Logs an error that differs from the last one, and the end of an error.
   void Report(const absl::Status& status);
   // Returns false when Stop has been called.
-  bool Pause(absl::Duration time);
+  bool Pause(absl::Duration time) {
+    return !stop_.WaitForNotificationWithTimeout(time);
+  }
 
   const std::unique_ptr<ChangeLog> log_;
   CatalogReconciler& reconciler_;
-  const CatalogReconciler::Stop is_stopped_ = [this] { return stop_.load(); };
+  const CatalogReconciler::Stop is_stopped_ = [this] {
+    return stop_.HasBeenNotified();
+  };
   std::string position_;  // empty = read all documents
   bool at_end_ = true;    // the last read reached the end
-  std::atomic<bool> stop_ = false;
+  absl::Notification stop_;
   mutable Mutex mutex_;
-  CondVar stopped_;
   State state_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };

@@ -4,6 +4,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "server/base/logging.h"
 #include "server/vectors/text_batch.h"
@@ -169,9 +170,11 @@ absl::Status SyncedCatalog::Start(const ModelStore* models,
   SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
                            reconciler.Load(stop));
   if (counts.num_documents > 0) {
-    LogInfo("catalog: %d documents in %s, %d of them embedded",
-            counts.num_documents, absl::FormatDuration(absl::Now() - start),
-            counts.num_embedded);
+    LogInfo(
+        "catalog: %s in %s, %s of them embedded",
+        CountText(static_cast<std::int64_t>(counts.num_documents), "document"),
+        absl::FormatDuration(absl::Now() - start),
+        GroupDigits(static_cast<std::int64_t>(counts.num_embedded)));
   }
   model_watch_ = std::make_unique<PeriodicTask>(
       kModelWatchInterval, [this, models] { FollowModel(*models); });
