@@ -34,6 +34,34 @@ HttpRefusal TooManyCalls() {
                      {{"limit", absl::StrCat(kMaxHttpCalls)}})};
 }
 
+HttpRefusal NoSuchCall(std::string_view path) {
+  return {404,
+          MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                    absl::StrFormat("there is no call %s; /openapi.json lists "
+                                    "all calls, /api describes them",
+                                    Shown(path)))};
+}
+
+HttpRefusal WrongCallMethod(const char* methods) {
+  return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                         absl::StrCat("this call takes ", methods, " only"))};
+}
+
+// Nothing is decompressed here: a small body could become one of any size.
+HttpRefusal CompressedBody(std::string_view coding) {
+  return {415, MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                         absl::StrFormat("the body has Content-Encoding %s: "
+                                         "send it as it is",
+                                         Shown(coding)))};
+}
+
+HttpRefusal NoCertificate() {
+  return {403,
+          MakeError(absl::StatusCode::kPermissionDenied, "MISSING_CERTIFICATE",
+                    "calls need a client certificate (--tls_client_ca)",
+                    {{"flag", "tls_client_ca"}})};
+}
+
 absl::Status BodyTooLarge(std::int64_t max_body_bytes) {
   return MakeError(
       absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",

@@ -19,8 +19,13 @@ std::string Shown(std::string_view text);
 // Logs a line that clients can cause as often as they like; drops most of many.
 void WarnThrottled(const std::string& line);
 
-// The refusal of a call beyond kMaxHttpCalls.
+// The refusals of calls by their heads: beyond kMaxHttpCalls, for the path, the
+// method, the Content-Encoding, and a missing client certificate.
 HttpRefusal TooManyCalls();
+HttpRefusal NoSuchCall(std::string_view path);
+HttpRefusal WrongCallMethod(const char* methods);
+HttpRefusal CompressedBody(std::string_view coding);
+HttpRefusal NoCertificate();
 
 // The reasons why a body is not accepted.
 absl::Status BodyTooLarge(std::int64_t max_body_bytes);

@@ -29,6 +29,7 @@ struct HttpRequest {
   std::string authorization = {};
   std::string request_id = {};
   std::string traceparent = {};
+  std::string peer = {};             // "ipv4:10.0.0.7:40312", as gRPC writes it
   std::uint64_t content_length = 0;  // 0 = none, or not known
   std::string body = {};
   // In `handle`: whether the client has closed its side. Costs one atomic load.

@@ -17,7 +17,7 @@
 #include "server/base/logging.h"
 #include "server/http/http_connection.h"
 #include "server/http/http_connections.h"
-#include "server/http/tls_context.h"
+#include "server/http/http_stream.h"
 
 namespace semrank {
 namespace {

@@ -1,4 +1,5 @@
-// One TCP connection, in plain text or, after StartTls, in TLS.
+// One TCP connection of the HTTP server, in plain text or, after StartTls, in
+// TLS.
 //
 //   Order    at most one read and one write at a time, and neither beside
 //            StartTls or EndSending.
@@ -9,15 +10,26 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
-#include "server/http/tls_context.h"
+#include "absl/status/statusor.h"
+#include "server/auth/tls_files.h"
 
 namespace semrank {
+
+// A connection keeps the context it began with while new ones get another.
+using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
+
+// TLS 1.2 and later. With a client CA, clients may present a certificate, which
+// must then be valid. InvalidArgument when OpenSSL cannot use the content.
+absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content);
 
 // The first byte of a TLS handshake; no HTTP request begins with it.
 inline constexpr char kTlsFirstByte = 0x16;
@@ -32,6 +44,8 @@ class HttpStream {
   explicit HttpStream(Socket socket) : socket_(std::move(socket)) {}
 
   Socket& socket() { return socket_; }
+  // The client, as gRPC writes it: "ipv4:10.0.0.7:40312"; empty if it has left.
+  std::string Peer() const;
   // Waits for the client's first byte and peeks whether it begins TLS. An error
   // when the client ends before it.
   void DetectTls(std::function<void(const ErrorCode&, bool is_tls)> done);

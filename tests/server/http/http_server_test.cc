@@ -1,3 +1,4 @@
+#include "absl/strings/str_replace.h"
 #include "tests/server/http/http_server_fixture.h"
 
 namespace semrank {
@@ -16,6 +17,37 @@ TEST_F(HttpServerTest, AnswersGetAndHead) {
   const HttpAnswer head = CallHttp(address(), "HEAD", "/page");
   EXPECT_EQ(head.status, 200);
   EXPECT_THAT(head.headers, HasSubstr("Content-Length: 2\n"));
+}
+
+TEST_F(HttpServerTest, TakesTheTargetOfAProxyWithItsHost) {
+  Serve();
+  for (const std::string target : {"http://%s/page", "HTTP://%s/page?a=b"}) {
+    const std::string url = absl::StrReplaceAll(target, {{"%s", address()}});
+    EXPECT_EQ(HttpGet(address(), url).body, "hi") << url;
+    // The page's own origin is that of the target, whatever Host says.
+    EXPECT_THAT(SendAndReceive(
+                    address(),
+                    "POST http://shop.example/call HTTP/1.1\r\nHost: other\r\n"
+                    "Origin: http://shop.example\r\nContent-Length: 0\r\n"
+                    "Connection: close\r\n\r\n"),
+                StartsWith("HTTP/1.1 200 "));
+  }
+  EXPECT_EQ(HttpGet(address(), "http://host").status, 404);
+}
+
+TEST_F(HttpServerTest, SkipsEmptyLinesBeforeARequest) {
+  Serve();
+  PlainClient client(address());
+  for (const std::string before : {"\r\n", "\r\n\r\n", ""}) {
+    ASSERT_TRUE(client.Send(before + "POST /call HTTP/1.1\r\n"
+                                     "Content-Length: 2\r\n\r\nab"));
+    EXPECT_EQ(ReadStatus(client), 200);
+    while (client.Read(1) != "b") {
+    }
+    // As browsers once did after a body.
+    ASSERT_TRUE(client.Send("\r"));
+    ASSERT_TRUE(client.Send("\n"));
+  }
 }
 
 TEST_F(HttpServerTest, UnknownPathIs404WithAHint) {

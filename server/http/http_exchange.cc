@@ -1,0 +1,285 @@
+#include "server/http/http_exchange.h"
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/http/verb.hpp>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "server/base/errors.h"
+#include "server/base/request_identity.h"
+#include "server/http/http_compression.h"
+#include "server/http/http_origins.h"
+#include "server/http/http_responses.h"
+
+namespace semrank {
+namespace {
+
+namespace http = boost::beast::http;
+
+// A body's stream gets pieces of this size; the last one may be smaller.
+constexpr std::size_t kPieceBytes = 262'144;
+
+// A refused body up to this size is read and dropped, so that the connection
+// stays: a new one costs both sides more, with TLS far more, and a server that
+// refuses has least to spare.
+constexpr std::uint64_t kMaxSkippedBytes = 262'144;
+
+// Splits "http://host:1/path?x" into "host:1" and "/path". Clients send such a
+// target to a proxy, and a server must take it too, its host in place of the
+// header's (RFC 9112, section 3.2.2). Any other target has no host.
+struct Target {
+  std::string host = {};
+  std::string path = {};
+};
+Target SplitTarget(std::string target) {
+  target.resize(std::min(target.find('?'), target.size()));
+  for (const absl::string_view scheme : {"http://", "https://"}) {
+    if (!absl::StartsWithIgnoreCase(target, scheme)) continue;
+    const std::size_t end =
+        std::min(target.find('/', scheme.size()), target.size());
+    return {target.substr(scheme.size(), end - scheme.size()),
+            end < target.size() ? target.substr(end) : "/"};
+  }
+  return {.path = std::move(target)};
+}
+
+}  // namespace
+
+void SkipEmptyLines(std::string& input) {
+  std::size_t size = 0;
+  while (input.compare(size, 2, "\r\n") == 0) size += 2;
+  input.erase(0, size);
+}
+
+// Beast parses one message with each parser.
+HttpExchange::HttpExchange(HttpConnections& connections, const Client& client)
+    : connections_(connections), client_(client) {
+  parser_.header_limit(kMaxHeadBytes);
+  // OnCall sets the call's. (Beast takes none for zero.)
+  parser_.body_limit(std::numeric_limits<std::uint64_t>::max());
+}
+
+HttpExchange::Step HttpExchange::Parse(std::string& input) {
+  if (!parser_.got_some()) {
+    SkipEmptyLines(input);
+    // Half of an empty line.
+    if (input == "\r") return ReadMore();
+  }
+  while (!input.empty()) {
+    boost::system::error_code error;
+    const std::size_t num_parsed =
+        parser_.put(boost::asio::buffer(input), error);
+    input.erase(0, num_parsed);
+    // A body needs more only within the lines between its chunks.
+    if (error == http::error::need_more && input.size() < kMaxHeadBytes) break;
+    if (error) return OnMalformed(error);
+    if (!body_begun_) return OnHead();
+    if (parser_.is_done()) return OnBody();
+    if (body_stream_ != nullptr && parser_.get().body().size() >= kPieceBytes) {
+      return TakePiece();
+    }
+  }
+  return ReadMore();
+}
+
+HttpExchange::Step HttpExchange::OnMalformed(
+    const boost::system::error_code& error) {
+  const std::string reason = error.message();
+  if (!body_begun_) {
+    if (error != http::error::header_limit) return BadRequest(reason);
+    return HttpResponse{
+        .status = 431,
+        .body = absl::StrFormat("the head is over the limit of %d bytes\n",
+                                kMaxHeadBytes)};
+  }
+  if (error == http::error::body_limit) {
+    return RefuseBody(413, BodyTooLarge(call_->max_body_bytes));
+  }
+  return RefuseBody(
+      400, MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                     absl::StrCat("the body cannot be read: ", reason)));
+}
+
+std::string HttpExchange::Header(std::string_view name) const {
+  return std::string(
+      parser_.get()[boost::beast::string_view(name.data(), name.size())]);
+}
+
+void HttpExchange::ReadHead() {
+  Target target = SplitTarget(std::string(parser_.get().target()));
+  origin_ = Header("Origin");
+  same_origin_ =
+      IsSameOrigin(origin_, target.host.empty() ? Header("Host") : target.host);
+  accepts_gzip_ = AcceptsGzip(Header("Accept-Encoding"));
+  request_ = {
+      .is_get = parser_.get().method() == http::verb::get,
+      .authorization = Header("Authorization"),
+      .request_id = Header(kRequestIdHeader),
+      .traceparent = Header(kTraceparentHeader),
+      .peer = client_.peer,
+      // No header has the length of a chunked body.
+      .content_length = parser_.content_length().value_or(0),
+      .client_left = [&client = client_] { return client.has_left.load(); }};
+}
+
+HttpExchange::Step HttpExchange::OnHead() {
+  ReadHead();
+  // Beast takes other encodings for no body: what follows would be read as the
+  // next request, whereas a proxy may have taken it for this one's body.
+  if (parser_.get().count(http::field::transfer_encoding) > 0 &&
+      !parser_.chunked()) {
+    parser_.get().keep_alive(false);
+    return BadRequest("Transfer-Encoding is not chunked");
+  }
+  call_ = connections_.routes.FindCall(request_.path);
+  const HttpPage* const page = connections_.routes.FindPage(request_.path);
+  const http::verb method = parser_.get().method();
+  // A preflight carries no key, so it is answered before the checks of a call.
+  if (method == http::verb::options && (call_ != nullptr || page != nullptr) &&
+      IsOfAllowedPage()) {
+    return PreflightResponse();
+  }
+  if (call_ != nullptr) return OnCall();
+  if (page == nullptr) return connections_.routes.NotFound();
+  if (method != http::verb::get && method != http::verb::head) {
+    return WrongMethod();
+  }
+  return RunHandler{connections_.page_workers, *page};
+}
+
+HttpExchange::Step HttpExchange::OnCall() {
+  // From the head on, so that a stop waits for a body that is still arriving.
+  connections_.BeginCall();
+  in_flight_ = true;
+  std::optional<HttpResponse> refusal = RefuseByHead();
+  if (refusal.has_value()) return *std::move(refusal);
+  if (connections_.num_calls >= kMaxHttpCalls) return Refuse(TooManyCalls());
+  ++connections_.num_calls;
+  has_place_ = true;
+  refusal = call_->admit(request_);
+  if (refusal.has_value()) return *std::move(refusal);
+  admit_time_ = absl::Now();
+  if (call_->open_stream) {
+    body_stream_ = call_->open_stream(request_);
+  } else {
+    const auto max_bytes = static_cast<std::uint64_t>(call_->max_body_bytes);
+    // Before 100 Continue, so a client that asks need not send the body at all.
+    if (parser_.content_length().value_or(0) > max_bytes) {
+      return RefuseBody(413, BodyTooLarge(call_->max_body_bytes));
+    }
+    parser_.body_limit(max_bytes);
+  }
+  body_begun_ = true;
+  if (parser_.is_done()) return OnBody();
+  return ReadBody{absl::EqualsIgnoreCase(Header("Expect"), "100-continue")};
+}
+
+std::optional<HttpResponse> HttpExchange::RefuseByHead() const {
+  if (!call_->handle && !call_->open_stream)
+    return Refuse(NoSuchCall(request_.path));
+  // Before the method, because a browser asks by OPTIONS first.
+  if (!origin_.empty() && !same_origin_ && !IsOfAllowedPage()) {
+    const absl::Status refusal = OriginNotAllowed(Shown(origin_));
+    // The browser shows neither the page nor its author what was answered.
+    WarnThrottled(absl::StrCat("HTTP: ", refusal.message()));
+    return Refuse({403, refusal});
+  }
+  if (parser_.get().method() != http::verb::post &&
+      !(call_->takes_get && request_.is_get)) {
+    const char* const methods = call_->takes_get ? "GET, POST" : "POST";
+    HttpResponse response = Refuse(WrongCallMethod(methods));
+    response.headers.emplace_back("Allow", methods);
+    return response;
+  }
+  const std::string coding = Header("Content-Encoding");
+  if (!coding.empty() && !absl::EqualsIgnoreCase(coding, "identity")) {
+    HttpResponse response = Refuse(CompressedBody(coding));
+    // RFC 9110, section 15.5.16: what would be taken.
+    response.headers.emplace_back("Accept-Encoding", "identity");
+    return response;
+  }
+  if (connections_.options.calls_need_certificate && !client_.has_certificate) {
+    return Refuse(NoCertificate());
+  }
+  return std::nullopt;
+}
+
+std::string HttpExchange::TakeBody() {
+  // The body leaves the parser, which would otherwise hold the memory for as
+  // long as the handler runs.
+  const auto body = std::exchange(parser_.get().body(), {});
+  return boost::beast::buffers_to_string(body.data());
+}
+
+HttpExchange::Step HttpExchange::OnBody() {
+  if (body_stream_ != nullptr) return TakePiece();
+  request_.body = TakeBody();
+  return RunHandler{connections_.workers,
+                    [this] { return call_->handle(request_); }};
+}
+
+HttpExchange::Step HttpExchange::TakePiece() {
+  return RunHandler{connections_.workers, [this, piece = TakeBody(),
+                                           last = parser_.is_done()]() mutable {
+                      return body_stream_->Take(std::move(piece), last);
+                    }};
+}
+
+HttpResponse HttpExchange::RefuseBody(int http_code,
+                                      const absl::Status& status) const {
+  return Refuse(
+      {http_code, status, /*admitted=*/true, absl::Now() - admit_time_});
+}
+
+HttpResponse HttpExchange::RefuseLateBody() {
+  return RefuseBody(408, BodyTooLate(connections_.options.timeouts.body));
+}
+
+HttpResponse HttpExchange::RefuseBodyCutOff() {
+  return RefuseBody(408, BodyCutOff());
+}
+
+bool HttpExchange::IsOfAllowedPage() const {
+  return !origin_.empty() && !same_origin_ &&
+         IsAllowedOrigin(origin_, connections_.options.cors_origins);
+}
+
+std::string HttpExchange::FinishResponse(bool keep_alive,
+                                         HttpResponse& response) {
+  if (std::exchange(has_place_, false)) --connections_.num_calls;
+  if (IsOfAllowedPage()) AddCorsHeaders(origin_, response);
+  std::string head = FormatHead(response, keep_alive);
+  // HEAD has the headers of GET, so the page is made all the same.
+  if (parser_.get().method() == http::verb::head) response.body.clear();
+  return head;
+}
+
+// The unread rest of a body would be read as the next request. A client that
+// waits for 100 Continue may send the body or not, so its next byte may mean
+// either.
+std::optional<std::uint64_t> HttpExchange::UnreadBytes() const {
+  if (!parser_.is_header_done() || !parser_.get().keep_alive()) {
+    return std::nullopt;
+  }
+  if (parser_.is_done()) return 0;
+  if (body_begun_ || parser_.get().count(http::field::expect) > 0) {
+    return std::nullopt;
+  }
+  const auto length = parser_.content_length();
+  if (!length.has_value() || *length > kMaxSkippedBytes) return std::nullopt;
+  return *length;
+}
+
+void HttpExchange::End() {
+  if (std::exchange(has_place_, false)) --connections_.num_calls;
+  if (std::exchange(in_flight_, false)) connections_.EndCall();
+}
+
+}  // namespace semrank

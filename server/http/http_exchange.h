@@ -1,0 +1,123 @@
+// One request and its response, without the socket and the timers: parses the
+// bytes as they arrive, finds the route, refuses what may not be read, and says
+// what the connection is to do next.
+//
+//   Threads  the I/O thread, but for the handler that a step carries.
+#ifndef SEMRANK_SERVER_HTTP_HTTP_EXCHANGE_H_
+#define SEMRANK_SERVER_HTTP_HTTP_EXCHANGE_H_
+
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/beast/http/dynamic_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "server/http/http_connections.h"
+#include "server/http/http_routes.h"
+
+namespace semrank {
+
+// Bytes of a head; also bounds what a client may send ahead of the responses.
+inline constexpr std::uint32_t kMaxHeadBytes = 16'384;
+
+class HttpExchange {
+ public:
+  // What the connection does next: more bytes are needed; the body begins, and
+  // the client may wait for 100 Continue; a handler runs; or a response is
+  // sent.
+  struct ReadMore {};
+  struct ReadBody {
+    bool send_continue = false;
+  };
+  struct RunHandler {
+    boost::asio::thread_pool& workers;
+    // No response = more of the body is wanted.
+    std::function<std::optional<HttpResponse>()> handler;
+  };
+  using Step = std::variant<ReadMore, ReadBody, RunHandler, HttpResponse>;
+
+  // The client of a connection, which outlives the exchange.
+  struct Client {
+    std::string peer = {};
+    bool has_certificate = false;
+    std::atomic<bool> has_left = false;  // handlers read it
+  };
+
+  HttpExchange(HttpConnections& connections, const Client& client);
+  // Ends the call, whose handler no longer runs.
+  ~HttpExchange() { End(); }
+  HttpExchange(const HttpExchange&) = delete;
+  HttpExchange& operator=(const HttpExchange&) = delete;
+
+  // Parses the beginning of `input` and removes it.
+  Step Parse(std::string& input);
+  // The responses to a body that does not arrive; they count the admitted call.
+  HttpResponse RefuseLateBody();
+  HttpResponse RefuseBodyCutOff();
+
+  // Whether the response may be compressed.
+  bool accepts_gzip() const { return accepts_gzip_; }
+  // Adds the headers that depend on the request, and returns the bytes of the
+  // head; leaves no body where the request wants none. Frees the call's place.
+  std::string FinishResponse(bool keep_alive, HttpResponse& response);
+  // How much of the body must still be read so that the next request can
+  // follow; nullopt = the connection must end.
+  std::optional<std::uint64_t> UnreadBytes() const;
+  // The response is sent, or never will be.
+  void End();
+
+ private:
+  // The body grows as bytes come; a string_body would reserve at once what
+  // Content-Length claims.
+  using Parser =
+      boost::beast::http::request_parser<boost::beast::http::dynamic_body>;
+
+  Step OnMalformed(const boost::system::error_code& error);
+  Step OnHead();
+  Step OnCall();
+  Step OnBody();
+  // Passes the bytes of the body that have arrived to its stream.
+  Step TakePiece();
+  void ReadHead();
+  // The refusal of a call for its path, origin, method, Content-Encoding or
+  // missing certificate; nullopt = there is none.
+  std::optional<HttpResponse> RefuseByHead() const;
+  HttpResponse Refuse(HttpRefusal refusal) const {
+    return call_->refuse(request_, refusal);
+  }
+  HttpResponse RefuseBody(int http_code, const absl::Status& status) const;
+  // Whether a page of another origin makes the request, and may make it.
+  bool IsOfAllowedPage() const;
+  std::string Header(std::string_view name) const;
+  std::string TakeBody();
+
+  HttpConnections& connections_;
+  const Client& client_;
+  Parser parser_;
+  std::string origin_;        // of the page that makes the request
+  bool same_origin_ = false;  // it is a page of this server
+  bool accepts_gzip_ = false;
+  HttpRequest request_;
+  const HttpCall* call_ = nullptr;
+  std::unique_ptr<HttpBodyStream> body_stream_;
+  bool body_begun_ = false;
+  bool in_flight_ = false;  // counted by connections_.BeginCall
+  bool has_place_ = false;  // counted in connections_.num_calls
+  absl::Time admit_time_;
+};
+
+// Removes what may precede a request line (RFC 9112, section 2.2): empty lines,
+// which some clients send after a body.
+void SkipEmptyLines(std::string& input);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_HTTP_EXCHANGE_H_
