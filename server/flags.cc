@@ -1,5 +1,3 @@
-#include "server/flags.h"
-
 #include <unistd.h>
 
 #include <limits>
@@ -11,7 +9,10 @@
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "server/base/request_log.h"
+#include "server/options.h"
 #include "server/vectors/circuit_breaker.h"
+
+// The flags of options.h.
 
 namespace semrank {
 namespace {
@@ -137,6 +138,8 @@ void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
             {.min = kMinVectorBytes, .max = kMaxVectorBytes});
 }
 
+// Each limit bounds what one client can make the server hold or do;
+// FinishOptions checks those that depend on each other.
 void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
   constexpr std::int64_t kMaxTexts = 1'000'000;
   constexpr std::int64_t kMaxTextBytes = 1 << 20;
@@ -151,6 +154,7 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
   flags.Add("max_inflight_texts", &limits.max_inflight_texts,
             "Texts in flight over all calls; more are RESOURCE_EXHAUSTED. More "
             "than --max_texts_per_request.",
+            // The least is a query and one title.
             {.min = 2, .max = std::numeric_limits<std::int32_t>::max()});
   flags.Add("max_queue_wait", &options.max_queue_wait,
             "How long a request may wait for a worker thread; one that would "
@@ -206,6 +210,7 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             {.min = 1, .max = 1'000'000});
 }
 
+// Files, not values: a process list or a log must not show a key.
 void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
   flags.Group("Security");
   flags.Add("tls_cert", &options.tls.cert,
@@ -226,6 +231,8 @@ void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
       flags, "health_address", &options.health_address,
       "Serves grpc.health.v1 only, in plain text, for probes that cannot "
       "present a client certificate.");
+  // By default HTTP asks for what gRPC asks for: otherwise a port that is open
+  // for its pages would be a way around the certificates.
   flags.Add("http_calls", &options.http_calls,
             "JSON calls over HTTP: auto = as over gRPC, so with "
             "--tls_client_ca only from clients with a certificate; on = also "
@@ -274,11 +281,12 @@ void AddServerFlags(CommandLine& command_line, ServerOptions& options) {
                    "Log requests that take this long or longer, with their "
                    "request id; 0 = none.",
                    {.max = kMaxWait});
+  // The lines are bounded as well, so that no client can fill a disk.
   command_line.Add(
       "access_log", &options.access_log,
       absl::StrFormat("Share of the requests that are logged with method, "
-                      "code, time and request id; 1 = all. At most %d lines "
-                      "a second.",
+                      "code, time, request id, model, texts, key and peer; 1 = "
+                      "all. At most %d lines a second.",
                       RequestLog::kMaxAccessLinesPerSecond),
       {.min = 0, .max = 1});
   command_line.Add("print_config", &options.print_config,

@@ -5,17 +5,17 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
 #include "model/cli/standard_streams.h"
 #include "server/auth/secrets.h"
 #include "server/base/logging.h"
-#include "server/flags.h"
 #include "server/open_files.h"
 #include "server/options.h"
 #include "server/server.h"
-#include "server/signals.h"
+#include "server/supervisor.h"
 
 namespace semrank {
 namespace {
@@ -29,7 +29,8 @@ people, a playground at / and /statusz. Once ready it prints one line on
 standard output:
   semrank-server ready grpc=HOST:PORT http=HOST:PORT
 SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
-New versions of a model are served as they appear; SIGHUP looks for them now.
+New versions of a model are served as they appear; SIGHUP looks for them, and for
+new keys and certificates, now.
 
   semrank-server --model_dir=models/shop
   semrank-server --model_dir=shop=models/shop,news=models/news --model_version=shop=3
@@ -49,8 +50,7 @@ absl::Status Serve(const ServerOptions& options) {
        .wait = [&](absl::Duration time) { signals.WaitFor(time); }}));
   absl::PrintF("semrank-server ready %s\n", server->addresses());
   std::fflush(stdout);
-  const int signal_number =
-      signals.WaitForStop([&] { server->RefreshModels(); });
+  const int signal_number = signals.WaitForStop([&] { server->Reload(); });
   LogInfo("signal %d: draining", signal_number);
   server->Stop(absl::Now() + options.drain_delay + options.drain_timeout);
   return absl::OkStatus();
@@ -62,9 +62,10 @@ void WarnAboutFewConnections(const CommandLine& command_line,
   const std::int64_t wanted = Limits().max_connections;
   if (!command_line.IsSet("max_connections") && max_connections < wanted) {
     LogWarning(
-        "at most %d connections at once instead of %d (--max_connections): the "
-        "limit on open files is %d (ulimit -n)",
-        max_connections, wanted, OpenFileLimit());
+        "at most %s at once instead of %s (--max_connections): the limit on "
+        "open files is %s (ulimit -n)",
+        CountText(max_connections, "connection"), GroupDigits(wanted),
+        GroupDigits(OpenFileLimit()));
   }
 }
 

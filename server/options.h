@@ -1,5 +1,5 @@
-// The options of a server. Their initial values are the defaults; flags.h binds
-// a flag to each.
+// The options of a server, and a flag for each. Their initial values are the
+// defaults.
 #ifndef SEMRANK_SERVER_OPTIONS_H_
 #define SEMRANK_SERVER_OPTIONS_H_
 
@@ -14,7 +14,7 @@
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
 #include "server/base/worker_pool.h"
-#include "server/rpc/external_connections.h"
+#include "server/rpc/socket_transfer.h"
 #include "server/stores/redis_url.h"
 #include "server/stores/rocksdb_document_store.h"
 #include "server/vectors/stored_vectors.h"
@@ -92,6 +92,14 @@ struct ServerOptions {
   bool print_config = false;
   bool check_config = false;
 };
+
+// Binds a flag to each field, whose initial value is the default that --help
+// shows. `options` must outlive the parsing of `command_line`.
+void AddServerFlags(CommandLine& command_line, ServerOptions& options);
+
+// The effective configuration after parsing: "name=value" a line, as --config
+// reads it, with passwords hidden.
+std::string DescribeConfig(const CommandLine& command_line);
 
 // Checks options that depend on each other and fills the fields that are made
 // of others. Call it after parsing. An error is a FlagError with the flag, its

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "model/base/simd_level.h"
 #include "model/base/status_macros.h"
@@ -15,10 +16,10 @@
 #include "server/pages/pages.h"
 #include "server/pages/status_page.h"
 #include "server/rpc/memory_watchdog.h"
-#include "server/service_manager.h"
 #include "server/state_metrics.h"
 #include "server/stores/redis_document_store.h"
 #include "server/stores/rocksdb_document_store.h"
+#include "server/supervisor.h"
 #include "server/warm_up.h"
 
 namespace semrank {
@@ -89,6 +90,7 @@ std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
 }
 
 void LogModelLoad(const ModelLoad& load) {
+  if (load.incomplete) return LogInfo("%s", load.status.message());
   if (load.model == nullptr) {
     LogError("model %s version %d is refused: %s", load.name, load.version,
              load.status.message());
@@ -162,22 +164,10 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
                     .access_share = options.access_log},
                    std::move(substitutes.log_request)),
       recent_calls_(&metrics_, absl::Now()),
-      sources_{.lifecycle = &lifecycle_,
-               .models = &models_,
-               .cache = cache_.get(),
-               .admission = &admission_,
-               .connections = &connections_,
-               .limits = &options_.limits,
-               .request_log = &request_log_,
-               .catalog = &catalog_,
-               .stored = stored_.get(),
-               .recent_calls = &recent_calls_,
-               .certificates = secrets_->tls()},
       parts_{.limits = options.limits,
              .ranking = &ranking_,
              .embedding = &embedding_,
-             .catalog_writer = &catalog_.writer,
-             .catalog_searcher = &catalog_.searcher,
+             .catalog = &catalog_,
              .models = &models_,
              .lifecycle = &lifecycle_,
              .admission = &admission_,
@@ -185,11 +175,15 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
              .workers = &workers_,
              .loader = &loader_,
              .metrics = &metrics_,
+             .recent_calls = &recent_calls_,
+             .cache = cache_.get(),
+             .stored = stored_.get(),
+             .certificates = secrets_->tls(),
              .access = secrets_->access(),
              .request_log = &request_log_,
              .admin_rpcs = options.models.enable_admin_rpcs} {
   AddProcessMetrics(metrics_);
-  AddStateMetrics(sources_, metrics_);
+  AddStateMetrics(parts_, metrics_);
 }
 
 absl::Status Server::Start(const StartControl& control) {
@@ -209,10 +203,8 @@ absl::Status Server::Start(const StartControl& control) {
   if (control.cancelled()) {
     return absl::CancelledError("stopped while starting");
   }
-  model_watch_ = std::make_unique<PeriodicTask>(
-      options_.models.poll_interval,
-      // LogModelLoad has reported what failed.
-      [this] { models_.Refresh().IgnoreError(); });
+  model_watch_ = std::make_unique<PeriodicTask>(options_.models.poll_interval,
+                                                [this] { LookForModels(); });
   // When all workers are stuck, no heartbeat is sent, and systemd restarts the
   // server.
   heartbeat_ = std::make_unique<PeriodicTask>(
@@ -224,11 +216,36 @@ absl::Status Server::Start(const StartControl& control) {
   return absl::OkStatus();
 }
 
+void Server::Reload() {
+  reload_asked_ = true;
+  model_watch_->RunNow();
+}
+
+void Server::LookForModels() {
+  // The next look reports a reload that is asked for during this one.
+  const bool is_reload = reload_asked_.exchange(false);
+  const std::vector<ServedModelPtr> before = models_.CurrentModels();
+  // LogModelLoad has reported what failed.
+  models_.Refresh().IgnoreError();
+  if (!is_reload) return;
+  std::vector<std::string> reloaded = secrets_->Refresh();
+  for (const ServedModelPtr& model : models_.CurrentModels()) {
+    if (std::ranges::count(before, model) > 0) continue;
+    const ModelVersion& version = model->model->version();
+    reloaded.push_back(
+        absl::StrFormat("model %s version %d", version.name, version.version));
+  }
+  LogInfo("SIGHUP: %s",
+          reloaded.empty()
+              ? "nothing new: models, API keys and certificates stay"
+              : "reloaded " + absl::StrJoin(reloaded, ", "));
+}
+
 HttpPages Server::MakePages() {
   HttpPages pages = OperatorPages(&lifecycle_, &metrics_);
   AddOpenApi(pages);
   if (!options_.pages) return pages;
-  AddStatusPage(sources_, pages);
+  AddStatusPage(parts_, pages);
   AddBrowserPages(rpc_->address(), pages);
   return pages;
 }

@@ -11,10 +11,11 @@
 //            lifecycle.h.
 //   Errors   a server whose Start failed can only be destroyed.
 //   Threads  Start, Stop and the destructor are called by one thread;
-//            RefreshModels by any once Start has returned.
+//            Reload by any once Start has returned.
 #ifndef SEMRANK_SERVER_SERVER_H_
 #define SEMRANK_SERVER_SERVER_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,7 +32,6 @@
 #include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_server.h"
 #include "server/options.h"
-#include "server/pages/status_page.h"
 #include "server/requests/server_parts.h"
 #include "server/rpc/health_server.h"
 #include "server/rpc/rpc_server.h"
@@ -92,8 +92,9 @@ class Server {
   // with the ports that are in use.
   std::string addresses() const;
 
-  // Looks for new versions of the models, in a thread of the server.
-  void RefreshModels() { model_watch_->RunNow(); }
+  // Looks for new versions of the models and for new keys and certificates, in
+  // a thread of the server, and logs what is new.
+  void Reload();
 
   // Returns when every call has ended and what was queued for the store is
   // written; false when calls had to be cancelled:
@@ -120,6 +121,7 @@ class Server {
   HttpPages MakePages();
   absl::Status Listen();
   absl::Status LoadFirstModels(const StartControl& control);
+  void LookForModels();
   void ReportReady();
   bool Drain(absl::Time deadline);
 
@@ -145,12 +147,12 @@ class Server {
   WorkerPool loader_;
   RequestLog request_log_;
   RecentCalls recent_calls_;
-  const StatusSources sources_;
   const ServerParts parts_;
   std::unique_ptr<PeriodicTask> sampler_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<HealthServer> health_;  // null = no port of its own
+  std::atomic<bool> reload_asked_ = false;
   std::unique_ptr<PeriodicTask> model_watch_;
   std::unique_ptr<PeriodicTask> heartbeat_;
 };

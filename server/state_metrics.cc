@@ -13,7 +13,11 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "server/base/log_stream.h"
+#include "server/auth/tls_files.h"
+#include "server/base/logging.h"
+#include "server/catalog/sync/change_follower.h"
+#include "server/vectors/document_vector_cache.h"
+#include "server/vectors/stored_vectors.h"
 
 namespace semrank {
 namespace {
@@ -49,6 +53,8 @@ constexpr std::size_t kStartTicks = 22 - 3;
 constexpr std::size_t kVirtualBytes = 23 - 3;
 constexpr std::size_t kResidentPages = 24 - 3;
 
+// An alert on it comes weeks before clients fail; renewed files change it
+// within seconds.
 void AddCertificateMetric(const TlsCertificates& certificates,
                           Metrics& metrics) {
   metrics.AddGauge(
@@ -74,6 +80,8 @@ void AddCacheMetrics(const DocumentVectorCache& cache, Metrics& metrics) {
       [&] { return cache.GetStats().num_evictions; });
 }
 
+// A bypassed store costs processor time and no answer, so it shows here and not
+// in the errors of calls.
 void AddStoreMetrics(const StoredVectors& stored, Metrics& metrics) {
   metrics.AddGauge("semrank_store_bypassed",
                    "1 while the document store is bypassed because it failed.",
@@ -108,6 +116,8 @@ void AddCatalogMetrics(const SyncedCatalog& catalog, Metrics& metrics) {
                    [&] { return catalog.update.GetStatus().num_embedded; });
 }
 
+// While the lag grows, this server answers from an older catalog than others
+// do, which no call reports.
 void AddChangeMetrics(const ChangeFollower& changes, Metrics& metrics) {
   metrics.AddGauge(
       "semrank_catalog_lag_seconds",
@@ -129,6 +139,8 @@ void AddChangeMetrics(const ChangeFollower& changes, Metrics& metrics) {
       [&] { return changes.GetState().num_rereads; });
 }
 
+// Refusals and failures to accept are apart: the first ask for a higher limit,
+// the second for more file descriptors.
 void AddConnectionMetrics(const ConnectionCount& connections,
                           Metrics& metrics) {
   metrics.AddGauge("semrank_open_connections", "Connections to the gRPC port.",
@@ -151,6 +163,8 @@ void AddConnectionMetrics(const ConnectionCount& connections,
                      [&] { return connections.num_floods(); });
 }
 
+// The highest levels are metrics of their own, because a scrape every few
+// seconds misses short peaks.
 void AddAdmissionMetrics(Admission& admission, Metrics& metrics) {
   metrics.AddGauge("semrank_inflight_texts",
                    "Texts admitted and not yet answered.",
@@ -233,20 +247,20 @@ void AddProcessMetrics(Metrics& metrics) {
                    value(&ProcessStats::threads));
 }
 
-void AddStateMetrics(const StatusSources& sources, Metrics& metrics) {
+void AddStateMetrics(const ServerParts& parts, Metrics& metrics) {
   metrics.AddCounter("semrank_log_lines_dropped_total",
                      "Log lines that could not be written to standard error.",
                      [] { return NumDroppedLogLines(); });
-  if (sources.certificates != nullptr) {
-    AddCertificateMetric(*sources.certificates, metrics);
+  if (parts.certificates != nullptr) {
+    AddCertificateMetric(*parts.certificates, metrics);
   }
-  AddCacheMetrics(*sources.cache, metrics);
-  AddAdmissionMetrics(*sources.admission, metrics);
-  AddConnectionMetrics(*sources.connections, metrics);
-  if (sources.stored != nullptr) AddStoreMetrics(*sources.stored, metrics);
-  AddCatalogMetrics(*sources.catalog, metrics);
-  if (sources.catalog->changes() != nullptr) {
-    AddChangeMetrics(*sources.catalog->changes(), metrics);
+  AddCacheMetrics(*parts.cache, metrics);
+  AddAdmissionMetrics(*parts.admission, metrics);
+  AddConnectionMetrics(*parts.connections, metrics);
+  if (parts.stored != nullptr) AddStoreMetrics(*parts.stored, metrics);
+  AddCatalogMetrics(*parts.catalog, metrics);
+  if (parts.catalog->changes() != nullptr) {
+    AddChangeMetrics(*parts.catalog->changes(), metrics);
   }
 }
 

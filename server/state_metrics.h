@@ -6,7 +6,7 @@
 #include <string>
 
 #include "server/base/metrics.h"
-#include "server/pages/status_page.h"
+#include "server/requests/server_parts.h"
 
 namespace semrank {
 
@@ -33,7 +33,7 @@ void AddProcessMetrics(Metrics& metrics);
 
 // The metrics of the parts of a server: of the log, the certificate, the cache,
 // the document store, the catalog, admission and connections.
-void AddStateMetrics(const StatusSources& sources, Metrics& metrics);
+void AddStateMetrics(const ServerParts& parts, Metrics& metrics);
 
 }  // namespace semrank
 

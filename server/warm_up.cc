@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "model/base/count_text.h"
 #include "model/base/line_reader.h"
 #include "model/base/mutex.h"
 #include "model/base/status_macros.h"
@@ -106,13 +107,16 @@ absl::Status WarmUp(const std::string& path, const ModelStore& models,
     }
     counts.num_titles += static_cast<std::int64_t>(titles.size());
     if (absl::Now() >= next_log) {
-      LogInfo("warming up: %d titles, %.0f %% of %s", counts.num_titles,
+      LogInfo("warming up: %s, %.0f %% of %s",
+              CountText(counts.num_titles, "title"),
               100 * lines->fraction_read(), path);
       next_log = absl::Now() + kLogInterval;
     }
   }
-  LogInfo("warmed up with %d titles of %s: %d vectors computed, %d bad lines",
-          counts.num_titles, path, counts.num_embedded, counts.num_bad_lines);
+  LogInfo("warmed up with %s of %s: %s computed, %s",
+          CountText(counts.num_titles, "title"), path,
+          CountText(counts.num_embedded, "vector"),
+          CountText(counts.num_bad_lines, "bad line"));
   return absl::OkStatus();
 }
 

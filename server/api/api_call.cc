@@ -13,7 +13,6 @@
 #include "server/api/json_messages.h"
 #include "server/auth/access_control.h"
 #include "server/base/request_identity.h"
-#include "server/base/request_log.h"
 #include "server/requests/error_status.h"
 #include "server/requests/request_run.h"
 
@@ -30,10 +29,12 @@ class AwaitedRun final : private RequestRun {
   // References must outlive the run.
   AwaitedRun(const Method& method, const ServerParts& parts,
              std::unique_ptr<RequestHandler> handler,
-             const HttpRequest& request, BodyFormat& format)
+             const HttpRequest& request, BodyFormat& format,
+             RequestLog::Details& details)
       : RequestRun(method, parts, std::move(handler)),
         request_(request),
-        format_(format) {}
+        format_(format),
+        details_(details) {}
 
   absl::StatusOr<std::string> Await(std::size_t num_bytes) {
     // Before StartDecoding, which may call Done.
@@ -43,6 +44,7 @@ class AwaitedRun final : private RequestRun {
       return bytes_;
     });
     const absl::Status status = done.get();
+    details_ = Describe(std::move(details_));
     // The client did not cancel the request; the server has no more time.
     if (absl::IsCancelled(status) && server_ends()) {
       return Lifecycle::DrainingError();
@@ -78,6 +80,7 @@ class AwaitedRun final : private RequestRun {
 
   const HttpRequest& request_;
   BodyFormat& format_;
+  RequestLog::Details& details_;
   const absl::Time deadline_ = absl::Now() + kMaxTime;
   std::string bytes_;  // of the request
   std::string body_;   // of the response
@@ -114,21 +117,17 @@ HttpResponse MakeHead(const absl::Status& status, int http_code,
   return response;
 }
 
-void Log(RequestLog* log, std::string_view name, const absl::Status& status,
-         absl::Duration time, const RequestIdentity& identity,
-         std::string_view actor = "") {
+// `details` are those of the runs; the caller's are added.
+void Log(RequestLog* log, const HttpRequest& request,
+         const RequestLog::Details& details, RequestLog::Outcome outcome) {
   if (log == nullptr) return;
-  log->Record({.method = name,
-               .identity = identity,
-               .status = status,
-               .time = time,
-               .actor = actor});
-}
-
-// Who calls, for the log.
-std::string ActorOf(const HttpRequest& request) {
-  const std::string key = AccessControl::NameOfKey(request.authorization);
-  return (key.empty() ? "no key" : key) + " over HTTP";
+  outcome.details = [&] {
+    RequestLog::Details all = details;
+    all.key = AccessControl::NameOfKey(request.authorization);
+    all.peer = request.peer;
+    return all;
+  };
+  log->Record(outcome);
 }
 
 }  // namespace
@@ -146,8 +145,9 @@ ApiCall::ApiCall(const ServerParts& parts, const ApiOptions& options,
 
 absl::StatusOr<std::string> ApiCall::Run(
     std::unique_ptr<RequestHandler> handler, const HttpRequest& request,
-    std::size_t num_bytes, BodyFormat& format) const {
-  AwaitedRun run(method_, parts_, std::move(handler), request, format);
+    std::size_t num_bytes, BodyFormat& format,
+    RequestLog::Details& details) const {
+  AwaitedRun run(method_, parts_, std::move(handler), request, format, details);
   return run.Await(num_bytes);
 }
 
@@ -159,10 +159,14 @@ HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
   const RequestIdentity identity =
       MakeRequestIdentity(request.request_id, request.traceparent);
   metrics_.Handled(answer.status.code(), answer.time);
-  Log(parts_.request_log,
-      absl::StrCat(request.is_get ? "GET " : "POST ", path_.path),
-      answer.status, answer.time, identity,
-      method_.role == Role::kAdmin ? ActorOf(request) : "");
+  const std::string name =
+      absl::StrCat(request.is_get ? "GET " : "POST ", path_.path);
+  Log(parts_.request_log, request, answer.details,
+      {.method = name,
+       .identity = identity,
+       .status = answer.status,
+       .time = answer.time,
+       .by_admin = method_.role == Role::kAdmin});
   // HTTP has more codes than gRPC: RESOURCE_EXHAUSTED is 429, or 413 for a
   // body, and only the HTTP server knows which.
   const int http_code = answer.http_code != 0
@@ -201,13 +205,14 @@ HttpResponse ApiCall::Handle(const HttpRequest& request) const {
   // One object reads the request and writes the response, since a response may
   // repeat what only the body has: its documents, its model, its encoding.
   const auto format = format_.make({parts_.limits, request_type_, request});
+  Answer answer;
   absl::StatusOr<std::string> body =
-      Run(method_.make_handler(parts_), request, request.body.size(), *format);
-  if (!body.ok()) {
-    return Finish(request, {.status = body.status(), .time = clock.Lap()});
-  }
-  return Finish(request,
-                {.body = *std::move(body) + "\n", .time = clock.Lap()});
+      Run(method_.make_handler(parts_), request, request.body.size(), *format,
+          answer.details);
+  answer.status = body.status();
+  if (body.ok()) answer.body = *std::move(body) + "\n";
+  answer.time = clock.Lap();
+  return Finish(request, std::move(answer));
 }
 
 HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
@@ -246,7 +251,11 @@ HttpCall NoCall(const std::string& path, RequestLog* log) {
                             const HttpRefusal& refusal) {
     const RequestIdentity identity =
         MakeRequestIdentity(request.request_id, request.traceparent);
-    Log(log, path, refusal.status, refusal.time, identity);
+    Log(log, request, {},
+        {.method = path,
+         .identity = identity,
+         .status = refusal.status,
+         .time = refusal.time});
     HttpResponse response =
         MakeHead(refusal.status, refusal.http_code, identity);
     response.body = WriteBothErrors(refusal.status, refusal.http_code) + "\n";

@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "server/api/body_format.h"
 #include "server/base/metrics.h"
+#include "server/base/request_log.h"
 #include "server/requests/methods.h"
 #include "server/requests/server_parts.h"
 
@@ -52,7 +53,8 @@ class ApiCall {
     std::string body = {};  // empty = the error of `status`
     absl::Duration time = {};
     const char* content_type = "application/json";
-    int http_code = 0;  // 0 = that of `status`
+    int http_code = 0;                 // 0 = that of `status`
+    RequestLog::Details details = {};  // as Run has filled them in
   };
   // Counts and logs the call, and makes its response.
   HttpResponse Finish(const HttpRequest& request, Answer answer) const;
@@ -60,11 +62,12 @@ class ApiCall {
   // Runs the Protobuf request that `format` reads from a body of `num_bytes`.
   // Returns what the format writes of the response, or the status that a gRPC
   // caller would get. A worker may use the format; it is not used if the
-  // request would wait too long.
+  // request would wait too long. Adds what the log says of the run to
+  // `details`.
   absl::StatusOr<std::string> Run(std::unique_ptr<RequestHandler> handler,
                                   const HttpRequest& request,
-                                  std::size_t num_bytes,
-                                  BodyFormat& format) const;
+                                  std::size_t num_bytes, BodyFormat& format,
+                                  RequestLog::Details& details) const;
   // The body of an error, in the format of the call.
   std::string ErrorBody(const absl::Status& status) const;
 

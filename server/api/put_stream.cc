@@ -76,7 +76,8 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     return call_->Finish(request_, {.status = status,
                                     .body = std::move(answers_),
                                     .time = clock_.Lap(),
-                                    .content_type = "application/x-ndjson"});
+                                    .content_type = "application/x-ndjson",
+                                    .details = details_});
   }
 
  private:
@@ -148,7 +149,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     SEMRANK_RETURN_IF_ERROR(CheckState(call_->method(), call_->parts()));
     SEMRANK_ASSIGN_OR_RETURN(
         const std::string answer,
-        call_->Run(make_handler_(), request_, group_.size(), *this));
+        call_->Run(make_handler_(), request_, group_.size(), *this, details_));
     answers_ += answer + "\n";
     if (answers_.size() <= kMaxResponseBytes) return absl::OkStatus();
     return MakeError(absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
@@ -169,6 +170,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   std::string group_;  // the bytes of its message
   std::int64_t num_in_group_ = 0;
   std::string answers_;
+  RequestLog::Details details_;
 };
 
 }  // namespace

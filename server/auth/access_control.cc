@@ -142,7 +142,7 @@ std::string AccessControl::NameOfKey(std::string_view authorization) {
   if (authorization.size() <= kScheme.size()) return "";
   const absl::StatusOr<std::string> hash =
       Sha256Hex(authorization.substr(kScheme.size()));
-  return hash.ok() ? "key " + hash->substr(0, kShownDigits) : "";
+  return hash.ok() ? hash->substr(0, kShownDigits) : "";
 }
 
 }  // namespace semrank

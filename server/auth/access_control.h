@@ -62,8 +62,8 @@ class AccessControl : public WatchedFiles<ApiKeys> {
   }
   std::size_t num_keys() const { return current()->size(); }
 
-  // The key's name in the log: "key 1a2b3c4d", with the first digits of its
-  // SHA-256 as they stand in the file. "" without a key.
+  // The key's name in the log: the first digits of its SHA-256 as they stand in
+  // the file. "" without a key.
   static std::string NameOfKey(std::string_view authorization);
 
  private:

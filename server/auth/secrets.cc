@@ -1,7 +1,6 @@
 #include "server/auth/secrets.h"
 
-#include <string_view>
-
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "server/base/logging.h"
 
@@ -11,14 +10,17 @@ namespace {
 // A look costs a few calls of stat.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
 
-// Logs an error of Refresh; true = new contents are in force.
-bool LogRefusal(std::string_view what, const absl::StatusOr<bool>& refreshed) {
+// Reads files that have changed, logs an error and returns whether new contents
+// are in force. `files` null = there are none.
+template <typename Files>
+bool RefreshFiles(const char* what, Files* files) {
+  if (files == nullptr) return false;
+  const absl::StatusOr<bool> refreshed = files->Refresh();
   if (!refreshed.ok()) {
     LogError("new %s are refused, the old ones stay: %s", what,
              refreshed.status().message());
-    return false;
   }
-  return *refreshed;
+  return refreshed.value_or(false);
 }
 
 void LogCertificate(const TlsCertificates& tls) {
@@ -34,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
   if (!api_keys_file.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(secrets->access_,
                              AccessControl::FromFile(api_keys_file));
-    LogInfo("%d API keys", secrets->access_->num_keys());
+    LogInfo("%s", CountText(secrets->access_->num_keys(), "API key"));
   }
   if (!tls.cert.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(secrets->tls_, TlsCertificates::FromFiles(tls));
@@ -60,14 +62,21 @@ absl::Status Secrets::Check(const std::string& api_keys_file,
   return tls.cert.empty() ? absl::OkStatus() : ReadTlsFiles(tls).status();
 }
 
-void Secrets::Refresh() {
-  if (access_ != nullptr && LogRefusal("API keys", access_->Refresh())) {
-    LogInfo("new API keys are in force: %d keys", access_->num_keys());
+std::vector<std::string> Secrets::Refresh() {
+  std::vector<std::string> renewed;
+  // The thread of this class and SIGHUP may look at the same time.
+  const MutexLock lock(refresh_mutex_);
+  if (RefreshFiles("API keys", access_.get())) {
+    LogInfo("new API keys are in force: %s",
+            CountText(access_->num_keys(), "key"));
+    renewed.push_back("API keys");
   }
-  if (tls_ != nullptr && LogRefusal("TLS certificates", tls_->Refresh())) {
+  if (RefreshFiles("TLS certificates", tls_.get())) {
     LogInfo("new TLS certificates are in force");
     LogCertificate(*tls_);
+    renewed.push_back("TLS certificates");
   }
+  return renewed;
 }
 
 }  // namespace semrank

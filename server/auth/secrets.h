@@ -1,15 +1,17 @@
 // The files that say who may call and who the server is: API keys and
 // certificates. They are read at the start, and again when they change.
 //
-//   Threads  access() and tls() are thread-safe. A thread of this class looks
-//            at the files once a second.
+//   Threads  thread-safe. A thread of this class looks at the files once a
+//            second.
 #ifndef SEMRANK_SERVER_AUTH_SECRETS_H_
 #define SEMRANK_SERVER_AUTH_SECRETS_H_
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/base/mutex.h"
 #include "server/auth/access_control.h"
 #include "server/auth/tls_files.h"
 #include "server/base/periodic_task.h"
@@ -29,6 +31,10 @@ class Secrets {
   static absl::Status Check(const std::string& api_keys_file,
                             const TlsFiles& tls);
 
+  // Looks at the files now. Logs and returns what is new: "API keys", "TLS
+  // certificates".
+  std::vector<std::string> Refresh();
+
   // Null = every caller may call.
   const AccessControl* access() const { return access_.get(); }
   // Null = plain text.
@@ -36,8 +42,8 @@ class Secrets {
 
  private:
   Secrets() = default;
-  void Refresh();
 
+  Mutex refresh_mutex_;  // held while files are read
   std::unique_ptr<AccessControl> access_;
   std::unique_ptr<TlsCertificates> tls_;
   // The last member: its thread ends before what it refreshes.

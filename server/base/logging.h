@@ -1,4 +1,6 @@
-// The server's log, on standard error.
+// The server's log, on standard error. A line that cannot be written, because
+// the disk is full or the program that reads the log has ended or does not
+// read, is dropped: requests never wait for a log.
 //
 //   JSON     one object a line: {"time": ..., "level": ..., "message": ...} and
 //            an event's fields. No text can leave its string; bytes that are
@@ -26,6 +28,9 @@ void Log(LogLevel level, std::string_view message);
 // Drops the message if `throttle` does not allow it; a later line has the
 // number of dropped ones.
 void Log(LogLevel level, std::string_view message, LogThrottle& throttle);
+
+// The number of lines that could not be written so far.
+std::int64_t NumDroppedLogLines();
 
 // LogInfo("warmed up with %d titles", num_titles) formats as absl::StrFormat.
 template <typename... Args>

@@ -51,9 +51,7 @@ void RequestLog::Record(const Outcome& outcome) {
     Log(Reason::kAccess, access_throttle_, outcome);
   }
   // These lines are an audit trail, so none is sampled or dropped.
-  if (!outcome.actor.empty()) {
-    log_(Reason::kAdmin, outcome, /*num_dropped=*/0);
-  }
+  if (outcome.by_admin) log_(Reason::kAdmin, outcome, /*num_dropped=*/0);
 }
 
 std::vector<RequestLog::Failure> RequestLog::failures() const {

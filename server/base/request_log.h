@@ -31,6 +31,13 @@ class RequestLog {
   static constexpr int kMaxLinesPerSecond = 10;
   static constexpr int kMaxAccessLinesPerSecond = 1'000;
 
+  // Fields that are empty or 0 are not known, and not logged.
+  struct Details {
+    std::string key = {};        // the first digits of its SHA-256
+    std::string peer = {};       // "ipv4:10.0.0.7:40312"
+    std::string model = {};      // "shop/3"
+    std::int64_t num_texts = 0;  // as --max_inflight_texts counts them
+  };
   // The outcome of one request.
   struct Outcome {
     // "semrank.v1.RankingService/Rank" or "POST /v1/rank".
@@ -41,8 +48,10 @@ class RequestLog {
     std::optional<std::uint64_t> number = {};
     absl::Status status = {};
     absl::Duration time = {};
-    // The caller of a method for administrators; empty = another method.
-    std::string_view actor = {};
+    bool by_admin = false;  // the method is for administrators
+    // What else a line says. The log calls it only for a request that is
+    // logged, since it hashes the key.
+    std::function<Details()> details = {};
   };
   struct Failure {
     absl::Time time;

@@ -1,7 +1,5 @@
 #include "server/http/http_routes.h"
 
-#include <ranges>
-
 namespace semrank {
 
 const HttpPage* HttpRoutes::FindPage(std::string_view path) const {
@@ -12,9 +10,13 @@ const HttpPage* HttpRoutes::FindPage(std::string_view path) const {
 const HttpCall* HttpRoutes::FindCall(std::string_view path) const {
   const auto call = calls.find(path);
   if (call != calls.end()) return &call->second;
-  // A longer prefix follows a shorter one.
-  for (const auto& [prefix, others] : std::views::reverse(calls)) {
-    if (prefix.ends_with('/') && path.starts_with(prefix)) return &others;
+  // A longer prefix follows a shorter one. (Not std::views::reverse: clang 14
+  // cannot compile that of GCC 12.)
+  for (auto other = calls.rbegin(); other != calls.rend(); ++other) {
+    const std::string& prefix = other->first;
+    if (prefix.ends_with('/') && path.starts_with(prefix)) {
+      return &other->second;
+    }
   }
   return nullptr;
 }

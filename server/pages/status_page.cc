@@ -11,8 +11,14 @@
 #include "model/base/strings.h"
 #include "model/base/version.h"
 #include "server/base/errors.h"
+#include "server/base/recent_calls.h"
+#include "server/base/request_log.h"
+#include "server/catalog/sync/change_follower.h"
 #include "server/http/http_options.h"
+#include "server/models/model_slot.h"
 #include "server/pages/pages.h"
+#include "server/vectors/document_vector_cache.h"
+#include "server/vectors/stored_vectors.h"
 
 namespace semrank {
 namespace {
@@ -120,10 +126,10 @@ std::string Models(const ModelStore& models) {
   return Table("Models", {"name", "version", "state", "loaded", "note"}, rows);
 }
 
-std::string Use(const StatusSources& sources) {
-  const DocumentVectorCache::Stats stats = sources.cache->GetStats();
-  const Admission& admission = *sources.admission;
-  const ConnectionCount& connections = *sources.connections;
+std::string Use(const ServerParts& parts) {
+  const DocumentVectorCache::Stats stats = parts.cache->GetStats();
+  const Admission& admission = *parts.admission;
+  const ConnectionCount& connections = *parts.connections;
   return Table(
       "Cache and load", {},
       {{"vectors", std::to_string(stats.num_entries)},
@@ -222,9 +228,9 @@ std::string Failures(const RequestLog& log) {
 
 }  // namespace
 
-void AddStatusPage(const StatusSources& sources, HttpPages& pages) {
-  pages["/statusz"] = [sources, start = absl::Now()] {
-    return BrowserPage(StatusPage(sources, absl::Now() - start));
+void AddStatusPage(const ServerParts& parts, HttpPages& pages) {
+  pages["/statusz"] = [parts, start = absl::Now()] {
+    return BrowserPage(StatusPage(parts, absl::Now() - start));
   };
 }
 
@@ -235,8 +241,8 @@ std::string EscapeHtml(std::string_view text) {
       {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
 
-std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
-  const std::string state(Lifecycle::Description(sources.lifecycle->state()));
+std::string StatusPage(const ServerParts& parts, absl::Duration uptime) {
+  const std::string state(Lifecycle::Description(parts.lifecycle->state()));
   return kHead +
          Table("Server", {},
                {{"version", std::string(Version())},
@@ -245,11 +251,10 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
                 {"up for",
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
                 {"now", Seconds(absl::Now())}}) +
-         Calls(*sources.recent_calls) + Models(*sources.models) + Use(sources) +
-         Catalog(*sources.catalog) + Store(sources.stored) +
-         LimitTable(*sources.limits,
-                    sources.catalog->documents.max_documents()) +
-         Failures(*sources.request_log) + kEnd;
+         Calls(*parts.recent_calls) + Models(*parts.models) + Use(parts) +
+         Catalog(*parts.catalog) + Store(parts.stored) +
+         LimitTable(parts.limits, parts.catalog->documents.max_documents()) +
+         Failures(*parts.request_log) + kEnd;
 }
 
 }  // namespace semrank

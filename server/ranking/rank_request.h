@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/nn/cosine_scorer.h"
-#include "server/base/metrics.h"
+#include "server/base/phase_times.h"
 #include "server/base/text_checks.h"
 #include "server/catalog/store/catalog_names.h"
 #include "server/catalog/store/document_catalog.h"

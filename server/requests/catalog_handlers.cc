@@ -99,7 +99,7 @@ absl::StatusOr<RequestSize> GetHandler::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
   // Read takes the snapshot, not RunSlice: the model that is checked below and
   // the vectors that are returned must come from one state of the catalog.
-  snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
+  snapshot_ = parts_.catalog->documents.TakeSnapshot();
   if (with_vectors_) {
     SEMRANK_RETURN_IF_ERROR(CheckVectors(model, encoding));
     if (encoding != v1::VECTOR_ENCODING_UNSPECIFIED) {
@@ -189,7 +189,7 @@ class DeleteHandler final : public HandlerOf<v1::DeleteDocumentsResponse> {
     std::vector<bool> found;
     SEMRANK_ASSIGN_OR_RETURN(
         const std::uint32_t num_deleted,
-        parts_.catalog_writer->Delete(keys_.Views(), found));
+        parts_.catalog->writer.Delete(keys_.Views(), found));
     response_.set_num_deleted(num_deleted);
     std::vector<ItemProblem> problems;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -231,8 +231,8 @@ class SearchHandler final : public HandlerOf<v1::SearchDocumentsResponse> {
 // many permits the scan needs, so it comes before the check of the fields.
 absl::StatusOr<RequestSize> SearchHandler::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ReadMessage(bytes));
-  const std::int64_t num_permits = parts_.catalog_searcher->Begin(result_);
-  SEMRANK_RETURN_IF_ERROR(parts_.catalog_searcher->Check(input_, result_));
+  const std::int64_t num_permits = parts_.catalog->searcher.Begin(result_);
+  SEMRANK_RETURN_IF_ERROR(parts_.catalog->searcher.Check(input_, result_));
   return RequestSize{num_permits, bytes.size()};
 }
 
@@ -270,7 +270,7 @@ absl::StatusOr<Progress> SearchHandler::RunSlice(const RequestRun& run) {
   }
   SEMRANK_ASSIGN_OR_RETURN(
       const Progress progress,
-      parts_.catalog_searcher->RunSlice(input_, run, parts_.workers, progress_,
+      parts_.catalog->searcher.RunSlice(input_, run, parts_.workers, progress_,
                                         result_));
   if (progress == Progress::kMore) return progress;
   AddHits();

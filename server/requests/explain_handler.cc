@@ -140,7 +140,7 @@ absl::StatusOr<RequestSize> ExplainHandler::Read(std::string_view bytes) {
 
 absl::Status ExplainHandler::FindTitle(const DocumentKeyView& key) {
   // The snapshot is held to the end, since the title is a view of the record.
-  snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
+  snapshot_ = parts_.catalog->documents.TakeSnapshot();
   const auto slot = snapshot_.Find(key);
   if (!slot.has_value()) {
     return DocumentNotFound(key.index() == 0 ? "id" : "document_id");

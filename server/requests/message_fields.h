@@ -12,7 +12,7 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/common.pb.h"
 #include "server/base/errors.h"
-#include "server/base/metrics.h"
+#include "server/base/phase_times.h"
 #include "server/base/text_checks.h"
 #include "server/base/vector_encoding.h"
 #include "server/catalog/store/catalog_names.h"

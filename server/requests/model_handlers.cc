@@ -238,8 +238,7 @@ class GetLimitsHandler final : public HandlerOf<v1::GetLimitsResponse> {
   }
 
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
-    DescribeLimits(parts_.limits,
-                   parts_.catalog_writer->catalog().max_documents(),
+    DescribeLimits(parts_.limits, parts_.catalog->documents.max_documents(),
                    *response_.mutable_limits());
     return Progress::kDone;
   }

@@ -80,7 +80,7 @@ class PutHandler final : public HandlerOf<Response> {
     if (!std::exchange(checked_, true)) SEMRANK_RETURN_IF_ERROR(CheckTexts());
     SEMRANK_ASSIGN_OR_RETURN(
         const Progress progress,
-        parts_.catalog_writer->PutSlice(documents_, run, progress_, result_));
+        parts_.catalog->writer.PutSlice(documents_, run, progress_, result_));
     if (progress == Progress::kMore) return progress;
     response_.set_num_created(result_.counts.num_created);
     response_.set_num_replaced(result_.counts.num_replaced);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "semrank/v1/common.pb.h"
 #include "server/auth/access_control.h"
 #include "server/base/errors.h"
 
@@ -226,6 +228,24 @@ absl::StatusOr<Progress> RequestRun::RunHandler() {
     SEMRANK_RETURN_IF_ERROR(CheckInTime());
   }
   return handler_->RunSlice(*this);
+}
+
+// Every response that a model made names it in a field `model`.
+RequestLog::Details RequestRun::Describe(RequestLog::Details details) const {
+  details.num_texts += size_.num_texts;
+  const auto* const response =
+      dynamic_cast<const google::protobuf::Message*>(&handler_->response());
+  if (response == nullptr) return details;
+  const auto* const field = response->GetDescriptor()->FindFieldByName("model");
+  if (field == nullptr || field->message_type() != v1::ModelRef::descriptor()) {
+    return details;
+  }
+  const auto& model = static_cast<const v1::ModelRef&>(
+      response->GetReflection()->GetMessage(*response, field));
+  if (!model.name().empty()) {
+    details.model = absl::StrCat(model.name(), "/", model.version());
+  }
+  return details;
 }
 
 void RequestRun::Finish(const absl::Status& status) {

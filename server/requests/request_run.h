@@ -32,7 +32,8 @@
 
 #include "absl/status/statusor.h"
 #include "server/base/caller.h"
-#include "server/base/metrics.h"
+#include "server/base/phase_times.h"
+#include "server/base/request_log.h"
 #include "server/base/work_slice.h"
 #include "server/requests/methods.h"
 #include "server/requests/server_parts.h"
@@ -95,6 +96,8 @@ class RequestRun : public Caller {
   const Method& method() const { return method_; }
   RequestHandler& handler() { return *handler_; }
   absl::Duration TimeLeft() const { return deadline() - absl::Now(); }
+  // Adds the model that answered and the texts to what the log says.
+  RequestLog::Details Describe(RequestLog::Details details) const;
 
  private:
   virtual absl::Status SerializeResponse(

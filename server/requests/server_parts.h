@@ -1,4 +1,5 @@
-// The parts of the server that requests are answered with.
+// The parts of the server that requests are answered with and that pages and
+// metrics show.
 #ifndef SEMRANK_SERVER_REQUESTS_SERVER_PARTS_H_
 #define SEMRANK_SERVER_REQUESTS_SERVER_PARTS_H_
 
@@ -8,8 +9,7 @@
 #include "server/base/limits.h"
 #include "server/base/metrics.h"
 #include "server/base/worker_pool.h"
-#include "server/catalog/search/catalog_searcher.h"
-#include "server/catalog/sync/catalog_writer.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "server/models/model_store.h"
 #include "server/ranking/ranking_engine.h"
 #include "server/vectors/embedding_engine.h"
@@ -17,15 +17,18 @@
 namespace semrank {
 
 class AccessControl;
+class DocumentVectorCache;
+class RecentCalls;
 class RequestLog;
+class StoredVectors;
+class TlsCertificates;
 
-// Every part must outlive the servers and the requests that use it.
+// Every part must outlive the servers, requests, pages and metrics that use it.
 struct ServerParts {
   Limits limits = {};
   const RankingEngine* ranking = nullptr;
   const EmbeddingEngine* embedding = nullptr;
-  const CatalogWriter* catalog_writer = nullptr;
-  const CatalogSearcher* catalog_searcher = nullptr;
+  const SyncedCatalog* catalog = nullptr;
   ModelStore* models = nullptr;
   const Lifecycle* lifecycle = nullptr;
   Admission* admission = nullptr;
@@ -34,6 +37,10 @@ struct ServerParts {
   // Loads models, one after another, so that loading never occupies a worker.
   WorkerPool* loader = nullptr;
   Metrics* metrics = nullptr;
+  const RecentCalls* recent_calls = nullptr;
+  const DocumentVectorCache* cache = nullptr;
+  const StoredVectors* stored = nullptr;          // null = no document store
+  const TlsCertificates* certificates = nullptr;  // null = plain text
   // Null = every caller may call every method.
   const AccessControl* access = nullptr;
   // Null = requests are not logged.

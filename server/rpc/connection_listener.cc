@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "server/base/logging.h"
@@ -207,9 +208,9 @@ void ConnectionListener::Register(int fd) {
   if (!count_->Enter()) {
     close(fd);
     Warn(
-        absl::StrFormat("a connection to %s was refused: %d are open, as many "
+        absl::StrFormat("a connection to %s was refused: %s are open, as many "
                         "as may be",
-                        address(), count_->max_connections()));
+                        address(), GroupDigits(count_->max_connections())));
     return;
   }
   const int kept = KeepAndWatch(fd);
@@ -269,9 +270,9 @@ void ConnectionListener::CloseFloods() {
     count_->CountFlood();
     ResetConnection(kept);
     Warn(absl::StrFormat(
-        "a connection to %s was closed: the server needs more than %d bytes of "
+        "a connection to %s was closed: the server needs more than %s bytes of "
         "memory (--max_memory_bytes), and it brought the most",
-        address(), watchdog_->limit_bytes()));
+        address(), GroupDigits(watchdog_->limit_bytes())));
   }
 }
 

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_format.h"
 #include "server/requests/methods.h"
-#include "server/rpc/external_connections.h"
+#include "server/rpc/socket_transfer.h"
 
 namespace semrank {
 

@@ -21,6 +21,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "model/base/count_text.h"
 #include "model/base/mutex.h"
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
@@ -177,8 +178,8 @@ RpcServer::RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time)
       cutter_(std::make_unique<PeriodicTask>(kCutInterval, [this] {
         const int num_cut = calls_.CancelOverdue(absl::Now());
         if (num_cut == 0) return;
-        LogWarning("%d calls ended: clients did not take responses in time",
-                   num_cut);
+        LogWarning("%s ended: clients did not take responses in time",
+                   CountText(num_cut, "call"));
       })) {}
 
 // The port is bound first, since that is what fails in practice. Connections

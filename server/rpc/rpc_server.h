@@ -19,8 +19,8 @@
 #include "server/base/periodic_task.h"
 #include "server/requests/server_parts.h"
 #include "server/rpc/connection_listener.h"
-#include "server/rpc/external_connections.h"
 #include "server/rpc/open_calls.h"
+#include "server/rpc/socket_transfer.h"
 
 namespace grpc {
 class Server;

@@ -22,8 +22,7 @@
 #include "server/base/request_log.h"
 #include "server/requests/methods.h"
 #include "server/requests/request_run.h"
-#include "server/rpc/byte_buffers.h"
-#include "server/rpc/call_metadata.h"
+#include "server/rpc/call_data.h"
 #include "server/rpc/stream_call.h"
 
 namespace semrank {
@@ -109,13 +108,13 @@ void UnaryCall::Done(const absl::Status& status) {
   const absl::Duration time = TimeSinceReceived();
   rpc_.Handled(status.code(), time);
   if (parts().request_log != nullptr) {
-    const bool by_admin = method().role == Role::kAdmin;
     parts().request_log->Record(
         {.method = rpc_.name(),
          .identity = identity,
          .status = status,
          .time = time,
-         .actor = by_admin ? ActorOf(*raw_.context) : ""});
+         .by_admin = method().role == Role::kAdmin,
+         .details = [this] { return Describe(CallerOf(*raw_.context)); }});
   }
   // Releases a copy that ToSingleSlice made, before the client has read the
   // response. The message itself stays counted: gRPC keeps it as long.
@@ -183,8 +182,10 @@ void StreamedRequest::Done(const absl::Status& status) {
     if (!made.ok()) return stream_.End(made);
   }
   // Before Answer, after which the stream may be gone.
-  stream_.Record(status, handler().request_number().value_or(place_),
-                 TimeSinceReceived());
+  stream_.Record({.number = handler().request_number().value_or(place_),
+                  .status = status,
+                  .time = TimeSinceReceived(),
+                  .details = [this] { return Describe(stream_.caller()); }});
   stream_.Answer(status, answer_);
 }
 

@@ -1,7 +1,8 @@
-// Transfers connections to gRPC, one after another, in a thread of its own.
-// gRPC 1.51 reads in that thread for as long as bytes arrive, and holds a lock
-// that its shutdown needs: a peer that never pauses would block all others, and
-// keep the server from stopping.
+// Lets a gRPC server serve the connections that a ConnectionListener accepts:
+// they are transferred one after another, in a thread of their own. gRPC 1.51
+// reads in that thread for as long as bytes arrive, and holds a lock that its
+// shutdown needs: a peer that never pauses would block all others, and keep the
+// server from stopping.
 //
 //   Reset    a connection is reset if its transfer exceeds the limit while
 //            others wait or the owner stops.
@@ -13,9 +14,16 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <thread>
 
+#include "absl/time/time.h"
 #include "model/base/mutex.h"
+
+namespace grpc {
+class ServerBuilder;
+class ServerCredentials;
+}  // namespace grpc
 
 namespace semrank {
 
@@ -74,6 +82,24 @@ class SocketTransfer {
 
   std::thread thread_;
 };
+
+// How long a peer may take for the handshakes of TLS and HTTP/2. With gRPC's
+// own two minutes, silent connections would occupy their places for as long.
+inline constexpr absl::Duration kHandshakeTimeout = absl::Seconds(20);
+
+// How long a connection may stay open. Clients connect again without losing a
+// call, and then find new replicas; peers that make no calls do not hold a
+// place for ever.
+inline constexpr absl::Duration kMaxConnectionAge = absl::Hours(1);
+
+// Replaces the server's own listening port. The result is for
+// ConnectionListener::Start once the server runs, and must not be called once
+// it is shut down. gRPC closes connections whose handshakes exceed
+// `handshake_timeout`.
+SocketTransfer::Accept AcceptExternalConnections(
+    grpc::ServerBuilder& builder,
+    std::shared_ptr<grpc::ServerCredentials> credentials,
+    absl::Duration handshake_timeout);
 
 }  // namespace semrank
 

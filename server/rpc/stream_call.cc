@@ -1,10 +1,8 @@
 #include "server/rpc/stream_call.h"
 
 #include "model/base/status_macros.h"
-#include "server/base/request_log.h"
 #include "server/requests/request_run.h"
-#include "server/rpc/byte_buffers.h"
-#include "server/rpc/call_metadata.h"
+#include "server/rpc/call_data.h"
 
 namespace semrank {
 namespace {
@@ -105,15 +103,14 @@ void StreamCall::End(const absl::Status& status) {
   UnlockAndContinue();
 }
 
-void StreamCall::Record(const absl::Status& outcome, std::uint64_t number,
-                        absl::Duration time) const {
+void StreamCall::Record(RequestLog::Outcome outcome) const {
   if (parts_.request_log == nullptr) return;
-  parts_.request_log->Record({.method = metrics_.rpc.name(),
-                              .identity = identity_,
-                              .number = number,
-                              .status = outcome,
-                              .time = time});
+  outcome.method = metrics_.rpc.name();
+  outcome.identity = identity_;
+  parts_.request_log->Record(outcome);
 }
+
+RequestLog::Details StreamCall::caller() const { return CallerOf(context_); }
 
 void StreamCall::OnWriteDone(bool ok) {
   if (ok) metrics_.sent->Increment();
@@ -206,12 +203,8 @@ void StreamCall::FinishNow() {
   metrics_.rpc.Handled(
       status.code(),
       absl::FromChrono(std::chrono::steady_clock::now() - begun_));
-  if (parts_.request_log != nullptr) {
-    // Without a time: a stream that was open for long had no slow request.
-    parts_.request_log->Record({.method = metrics_.rpc.name(),
-                                .identity = identity_,
-                                .status = status});
-  }
+  // Without a time: a stream that was open for long had no slow request.
+  Record({.status = status, .details = [this] { return caller(); }});
   Finish(final_status);
 }
 

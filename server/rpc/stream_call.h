@@ -29,6 +29,7 @@
 #include "server/base/caller.h"
 #include "server/base/metrics.h"
 #include "server/base/request_identity.h"
+#include "server/base/request_log.h"
 #include "server/requests/methods.h"
 #include "server/requests/server_parts.h"
 #include "server/rpc/open_calls.h"
@@ -58,10 +59,11 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   void Answer(const absl::Status& outcome, const grpc::ByteBuffer& answer);
   void End(const absl::Status& status);
 
-  // Logs the outcome of request `number`. To call before Answer; an outcome
-  // that ends the stream is logged with the stream.
-  void Record(const absl::Status& outcome, std::uint64_t number,
-              absl::Duration time) const;
+  // Logs the outcome of a request; its method and identity are the stream's. To
+  // call before Answer; an outcome that ends the stream is logged with the
+  // stream.
+  void Record(RequestLog::Outcome outcome) const;
+  RequestLog::Details caller() const;
 
   const Method& method() const { return method_; }
   const ServerParts& parts() const { return parts_; }

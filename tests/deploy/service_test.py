@@ -89,7 +89,7 @@ class ServiceTest(unittest.TestCase):
         shutil.copytree(MODEL, self.folder / "shop")
         shutil.copytree(MODEL / "1", self.folder / "shop/2")
         server = self.start(f"--model_dir={self.folder}/shop", f"--api_keys_file={self.folder}/keys",
-                            "--enable_admin_rpcs", "--access_log=1")
+                            "--enable_admin_rpcs", "--access_log=1", "--model_poll_interval=0")
         self.assertIn("model shop version 2", self.wait_for(server, "loaded")["message"])
         address = re.search(r"grpc=(\S+)", self.wait_for(server, "ready: ")["message"])[1]
         (self.folder / "key").write_text("first")
@@ -104,6 +104,11 @@ class ServiceTest(unittest.TestCase):
         self.assertIn("model shop version 2 in place of 1", self.wait_for(server, "reloaded")["message"])
         self.write_keys("first", "second")
         self.assertEqual(self.wait_for(server, "new API keys")["message"], "new API keys are in force: 2 keys")
+        server.send_signal(signal.SIGHUP)
+        self.assertIn("nothing new", self.wait_for(server, "SIGHUP")["message"])
+        shutil.copytree(MODEL / "1", self.folder / "shop/3")
+        server.send_signal(signal.SIGHUP)
+        self.assertEqual(self.wait_for(server, "SIGHUP")["message"], "SIGHUP: reloaded model shop version 3")
 
     def test_the_access_log_continues_the_callers_trace_and_spells_codes_as_grpc_does(self):
         server = self.start(f"--model_dir={MODEL}", "--access_log=1")
@@ -114,6 +119,11 @@ class ServiceTest(unittest.TestCase):
             self.assertIn(f"traceparent: {TRACE}", answer)
             line = self.wait_for(server, "request")
             self.assertEqual((line["method"], line["code"], line["traceparent"]), ("POST /v1/rank", code, TRACE))
+            self.assertTrue(line["peer"].startswith("ipv4:127.0.0.1:"))
+            self.assertNotIn("key", line)
+            # The query and the title.
+            self.assertEqual((line.get("model"), line.get("texts")),
+                             (f"{MODEL.name}/1", 2) if code == "OK" else (None, None))
 
     def test_a_side_without_tls_is_told_that_the_other_has_it(self):
         tls = self.make_certificate()

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "model/cli/command_line.h"
-#include "server/flags.h"
 #include "server/open_files.h"
 #include "tests/support/status_matchers.h"
 

@@ -12,7 +12,6 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "server/base/log_stream.h"
 
 namespace semrank {
 namespace {
@@ -83,6 +82,46 @@ TEST(LoggingTest, ALineThatNobodyReadsIsDroppedAndCounted) {
   EXPECT_EQ(NumDroppedLogLines() - num_before, 2);
   EXPECT_THAT(Logged([] { LogInfo("three"); }),
               ::testing::EndsWith("info three\n"));
+}
+
+TEST(LoggingTest, AReaderThatDoesNotReadBlocksNoLine) {
+  InitLogging(/*json=*/false);
+  const std::int64_t num_before = NumDroppedLogLines();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int standard_error = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  close(ends[1]);
+  // More than a pipe holds, the last line in several pieces.
+  for (int i = 0; i < 200; ++i) LogInfo("%s", std::string(1'000, 'x'));
+  LogInfo("%s", std::string(10'000, 'y'));
+  EXPECT_GT(NumDroppedLogLines(), num_before);
+  std::string bytes(100'000, '\0');
+  EXPECT_GT(read(ends[0], bytes.data(), bytes.size()), 0);
+  LogInfo("read again");
+  bytes.resize(read(ends[0], bytes.data(), bytes.size()));
+  dup2(standard_error, STDERR_FILENO);
+  close(standard_error);
+  close(ends[0]);
+  EXPECT_THAT(bytes, ::testing::EndsWith("info read again\n"));
+}
+
+TEST(LoggingTest, ARequestNamesItsModelTextsAndCaller) {
+  const RequestLog::Outcome request = {
+      .method = "S/Rank", .identity = {"id-1", ""}, .details = [] {
+        return RequestLog::Details{.key = "1a2b3c4d",
+                                   .peer = "ipv4:10.0.0.7:40312",
+                                   .model = "shop/3",
+                                   .num_texts = 11};
+      }};
+  InitLogging(/*json=*/false);
+  using Reason = RequestLog::Reason;
+  EXPECT_THAT(Logged([&] { LogRequest(Reason::kAccess, request, 0); }),
+              ::testing::EndsWith("request_id=id-1 model=shop/3 key=1a2b3c4d "
+                                  "peer=ipv4:10.0.0.7:40312 texts=11\n"));
+  EXPECT_THAT(
+      Logged([&] { LogRequest(Reason::kAdmin, request, 0); }),
+      ::testing::EndsWith("actor=key 1a2b3c4d at ipv4:10.0.0.7:40312\n"));
 }
 
 TEST(LoggingTest, ARequestHasItsValuesAsFields) {

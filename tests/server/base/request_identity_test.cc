@@ -98,14 +98,16 @@ TEST(RequestLogTest, TheAccessLogHasTheShareThatWasAskedFor) {
 }
 
 TEST(RequestLogTest, EveryCallOfAnAdministratorIsLogged) {
-  std::vector<std::string> actors;
+  std::vector<std::string> keys;
   RequestLog log({}, [&](Reason reason, const auto& call, auto) {
     EXPECT_EQ(reason, Reason::kAdmin);
-    actors.emplace_back(call.actor);
+    keys.push_back(call.details().key);
   });
   log.Record({.method = "S/Rank"});
-  log.Record({.method = "S/ReloadModel", .actor = "key 1a2b3c4d"});
-  EXPECT_THAT(actors, ElementsAre("key 1a2b3c4d"));
+  log.Record({.method = "S/ReloadModel", .by_admin = true, .details = [] {
+                return RequestLog::Details{.key = "1a2b3c4d"};
+              }});
+  EXPECT_THAT(keys, ElementsAre("1a2b3c4d"));
 }
 
 TEST(RequestLogTest, TheLastFailuresAreKeptNewestFirst) {

@@ -6,7 +6,7 @@
 #include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/rpc/call_metadata.h"
+#include "server/rpc/call_data.h"
 #include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/fake_caller.h"

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/worker_pool.h"
-#include "server/rpc/call_metadata.h"
+#include "server/rpc/call_data.h"
 #include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 

@@ -1,9 +1,11 @@
-#include "server/rpc/call_metadata.h"
+#include "server/rpc/call_data.h"
 
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/proto_buffer_writer.h>
 #include <grpcpp/support/status.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +29,10 @@ std::string_view Value(const grpc::ServerContextBase& context,
   if (found == metadata.end()) return {};
   return {found->second.data(), found->second.size()};
 }
+
+// A response is serialised into blocks of at most this size, so that one of 100
+// MB needs no contiguous memory of that size.
+constexpr int kBlockBytes = 1 << 20;
 
 }  // namespace
 
@@ -52,10 +58,9 @@ RequestIdentity IdentityOf(const grpc::ServerContextBase& context) {
                              Value(context, kTraceparentHeader));
 }
 
-std::string ActorOf(const grpc::ServerContextBase& context) {
-  const std::string key =
-      AccessControl::NameOfKey(Value(context, "authorization"));
-  return (key.empty() ? "no key" : key) + " at " + context.peer();
+RequestLog::Details CallerOf(const grpc::ServerContextBase& context) {
+  return {.key = AccessControl::NameOfKey(Value(context, "authorization")),
+          .peer = context.peer()};
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
@@ -83,6 +88,38 @@ grpc::Status FinalStatus(const absl::Status& status,
     context.AddTrailingMetadata(kPushbackTrailer, *pushback);
   }
   return ToGrpcStatus(status);
+}
+
+// WireReader needs one piece. A message that arrived in one piece is not
+// copied: the slice shares gRPC's memory by reference count.
+absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
+                           std::int64_t max_bytes, grpc::Slice& slice) {
+  if (buffer.Length() > static_cast<std::size_t>(max_bytes)) {
+    return MessageTooLarge(buffer.Length(), max_bytes);
+  }
+  if (buffer.TrySingleSlice(&slice).ok() ||
+      buffer.DumpToSingleSlice(&slice).ok()) {
+    return absl::OkStatus();
+  }
+  // The sender ended it early, or gRPC had no memory for it.
+  return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
+                   "the message did not arrive as a whole");
+}
+
+absl::Status Serialize(const google::protobuf::MessageLite& message,
+                       Metrics& metrics, grpc::ByteBuffer& buffer) {
+  Stopwatch clock;
+  const std::size_t num_bytes = message.ByteSizeLong();
+  if (num_bytes > std::numeric_limits<int>::max()) {
+    return absl::InternalError("the response is over 2 GiB");
+  }
+  grpc::ProtoBufferWriter writer(&buffer, kBlockBytes,
+                                 static_cast<int>(num_bytes));
+  if (!message.SerializeToZeroCopyStream(&writer)) {
+    return absl::InternalError("cannot serialise the response");
+  }
+  metrics.RecordPhase(Phase::kSerialize, clock.Lap());
+  return absl::OkStatus();
 }
 
 }  // namespace semrank

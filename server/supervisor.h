@@ -1,10 +1,17 @@
-// Signals: SIGHUP looks for new models, SIGTERM and SIGINT stop the server.
-#ifndef SEMRANK_SERVER_SIGNALS_H_
-#define SEMRANK_SERVER_SIGNALS_H_
+// Signals from the program that runs the server, systemd or a shell, and
+// notifications to it.
+//
+//   Signals        SIGHUP looks for new models, keys and certificates; SIGTERM
+//                  and SIGINT stop the server.
+//   Notifications  (Type=notify and WatchdogSec of a unit) do nothing when
+//                  systemd did not start the process.
+#ifndef SEMRANK_SERVER_SUPERVISOR_H_
+#define SEMRANK_SERVER_SUPERVISOR_H_
 
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "absl/time/time.h"
@@ -45,6 +52,16 @@ class Signals {
   std::thread thread_;
 };
 
+// The start is complete; `systemctl status` shows `status`.
+void NotifyReady(const std::string& status);
+// The stop has begun.
+void NotifyStopping();
+
+// How often NotifyAlive must be called, with a margin: a quarter of
+// WatchdogSec. 0 = systemd does not watch the process.
+absl::Duration ServiceWatchdogInterval();
+void NotifyAlive();
+
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_SIGNALS_H_
+#endif  // SEMRANK_SERVER_SUPERVISOR_H_

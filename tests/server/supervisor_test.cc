@@ -1,4 +1,4 @@
-#include "server/signals.h"
+#include "server/supervisor.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "server/rpc/call_metadata.h"
+#include "server/rpc/call_data.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
