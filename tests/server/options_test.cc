@@ -105,9 +105,9 @@ TEST(OptionsTest, ModelsHaveAliases) {
   const auto& folders = parsed.options.models.folders;
   EXPECT_THAT(folders[0].aliases, ElementsAre("rerank-v3.5", "b"));
   EXPECT_THAT(folders[1].aliases, ElementsAre("BAAI/bge-m3"));
-  EXPECT_THAT(
-      DescribeConfig(parsed.command_line),
-      HasSubstr("model_alias=rerank-v3.5=shop,BAAI/bge-m3=news,b=shop"));
+  EXPECT_THAT(DescribeConfig(parsed.command_line),
+              HasSubstr("model_alias=\"rerank-v3.5=shop,BAAI/bge-m3=news,"
+                        "b=shop\"\n"));
 }
 
 TEST(OptionsTest, AnAliasOfNoModelOrOfTwoIsRefused) {
