@@ -6,8 +6,8 @@ const {checkEmbedChunk, checkRank, checkVectors} = require('./checks.js');
 const chunks = require('./chunks.js');
 const {Connection, Retry} = require('./connection.js');
 const {SemrankError, fromItemStatus, invalidResponse} = require('./errors.js');
-const {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, modelOf, rankRequest,
-       searchRequest, textOf} = require('./requests.js');
+const {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, keysOf, modelOf,
+       rankRequest, searchRequest, textOf} = require('./requests.js');
 
 const REQUESTS_PER_DEADLINE = 1_000;
 
@@ -174,7 +174,7 @@ class SemrankClient {
     checkNames('get', options, ['withPayloads'], 'keys, ');
     const {withPayloads = false} = options;
     const found = new Map();
-    const all = [...iterableOf('keys', keys)];
+    const all = keysOf('keys', keys);
     await this.#sendKeys(all, async (some) => {
       const {documents} = await this.#call('CatalogService/GetDocuments', {...byKind(some), withPayloads});
       for (const document of documents) found.set(document.documentId ?? BigInt(document.id), document);
@@ -184,7 +184,7 @@ class SemrankClient {
 
   async delete(keys) {
     let numDeleted = 0;
-    await this.#sendKeys([...iterableOf('keys', keys)], async (some) => {
+    await this.#sendKeys(keysOf('keys', keys), async (some) => {
       numDeleted += (await this.#call('CatalogService/DeleteDocuments', byKind(some))).numDeleted;
     });
     return numDeleted;

@@ -105,7 +105,7 @@ function searchRequest(fields) {
   checkNames('search', fields, SEARCH_FIELDS);
   const {exclude = [], parts = 'both', withTitles = true, topK = 10, ...others} = fields;
   textOf('query', others.query);
-  const {ids, documentIds} = byKind(iterableOf('exclude', exclude));
+  const {ids, documentIds} = byKind(keysOf('exclude', exclude));
   return {...others, topK, withTitles, parts: enumOf('parts', PARTS, parts), model: modelOf(others.model),
           excludeIds: ids, excludeDocumentIds: documentIds};
 }
@@ -126,13 +126,17 @@ function embedStreamRequest(texts, fields) {
 }
 
 // A key is a number or a name.
-function byKind(keys) {
-  const isName = (key) => typeof key === 'string';
-  const all = [...keys];
+function keysOf(name, keys) {
+  const all = [...iterableOf(name, keys)];
   const other = all.find((key) => !['string', 'number', 'bigint'].includes(typeof key));
-  if (other !== undefined) throw new TypeError(`keys: want numbers and texts, not ${kindOf(other)}`);
-  return {ids: all.filter((key) => !isName(key)).map(String), documentIds: all.filter(isName)};
+  if (other !== undefined) throw new TypeError(`${name}: want numbers and texts, not ${kindOf(other)}`);
+  return all;
 }
 
-module.exports = {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, modelOf,
-                  rankRequest, searchRequest, textOf};
+function byKind(keys) {
+  const isName = (key) => typeof key === 'string';
+  return {ids: keys.filter((key) => !isName(key)).map(String), documentIds: keys.filter(isName)};
+}
+
+module.exports = {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, keysOf,
+                  modelOf, rankRequest, searchRequest, textOf};
