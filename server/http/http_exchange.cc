@@ -120,6 +120,7 @@ void HttpExchange::ReadHead() {
   accepts_gzip_ = AcceptsGzip(Header("Accept-Encoding"));
   request_ = {
       .is_get = parser_.get().method() == http::verb::get,
+      .path = std::move(target.path),
       .authorization = Header("Authorization"),
       .request_id = Header(kRequestIdHeader),
       .traceparent = Header(kTraceparentHeader),
