@@ -190,7 +190,7 @@ class FileEmbedder {
     return DocumentReader::Open(
         options_.texts,
         {.format = DocumentFormatOf(options_.texts),
-         .ids_are_optional = true,
+         .form = {.ids_are_optional = true},
          .with_empty_lines = true,
          .max_bad_lines = std::max<std::int64_t>(0, remaining_bad_lines),
          .num_lines_before = counts_.num_lines,
@@ -214,10 +214,10 @@ class FileEmbedder {
     SEMRANK_ASSIGN_OR_RETURN(DocumentBlock read, reader_->NextBlock());
     TextList& list = block.texts.list;
     for (std::size_t i = 0; i < read.documents.size(); ++i) {
-      v1::Document& document = read.documents[i];
-      list.ids.push_back(
-          IdText(document).value_or(std::to_string(read.lines[i])));
-      list.texts.push_back(std::move(*document.mutable_title()));
+      FileDocument& document = read.documents[i];
+      list.ids.push_back(document.id.empty() ? std::to_string(read.lines[i])
+                                             : std::move(document.id));
+      list.texts.push_back(std::move(document.title));
     }
     block.texts.lines = std::move(read.lines);
     block.begin = read.begin;

@@ -218,7 +218,7 @@ absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
       TextList list,
       ReadTexts(options.path, {.format = options.format.value_or(
                                    DocumentFormatOf(options.path)),
-                               .ids_are_optional = true,
+                               .form = {.ids_are_optional = true},
                                .with_empty_lines = with_empty_lines,
                                .max_bad_lines = options.max_bad_lines}));
   // The server would only say that the request has none, not which file.

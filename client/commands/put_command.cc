@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
 #include "client/commands/command.h"
@@ -102,9 +103,20 @@ PutCounts FromJson(const Json& json) {
 }
 
 // A document that was refused for its key may have none.
-std::string NameOf(const v1::Document& document, std::int64_t line) {
-  const std::string key = KeyText(document);
-  return key.empty() ? absl::StrFormat("line %d", line) : key;
+std::string NameOf(const FileDocument& document, std::int64_t line) {
+  return document.id.empty() ? absl::StrFormat("line %d", line) : document.id;
+}
+
+void SetFields(const FileDocument& from, v1::Document& document) {
+  std::uint64_t number = 0;
+  if (from.numeric_id && absl::SimpleAtoi(from.id, &number)) {
+    document.set_id(number);
+  } else if (!from.id.empty()) {
+    document.set_document_id(from.id);
+  }
+  document.set_title(from.title);
+  document.set_payload(from.payload);
+  document.mutable_tags()->Assign(from.tags.begin(), from.tags.end());
 }
 
 // Everything that must not change between an interrupted run and its
@@ -117,8 +129,8 @@ absl::StatusOr<Json> Identity(const PutOptions& options,
   return Json{{"documents", documents},
               {"server", address},
               {"format", std::to_string(static_cast<int>(reader.format))},
-              {"numeric_ids", reader.numeric_ids ? "on" : "off"},
-              {"tags", reader.with_tags ? "on" : "off"},
+              {"numeric_ids", reader.form.numeric_ids ? "on" : "off"},
+              {"tags", reader.form.with_tags ? "on" : "off"},
               {"shard", FormatShard(reader.shard)}};
 }
 
@@ -169,7 +181,7 @@ absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
   return client.Put(
       static_cast<std::int64_t>(block.documents.size()),
       [&](std::int64_t i, v1::Document& document) {
-        document = block.documents[i];
+        SetFields(block.documents[i], document);
       },
       [&](const v1::PutDocumentsStreamResponse& response) {
         for (const v1::Problem& problem : response.problems()) {
@@ -230,10 +242,10 @@ absl::Status CheckFlags(const PutOptions& options) {
   if (options.documents.path.empty()) {
     return UsageError("--documents=FILE is required (- is standard input)");
   }
-  if (reader.with_tags && reader.format != DocumentFormat::kTsv) {
+  if (reader.form.with_tags && reader.format != DocumentFormat::kTsv) {
     return UsageError("--with_tags is for tsv; csv and jsonl name their tags");
   }
-  if (reader.numeric_ids && reader.format == DocumentFormat::kJsonl) {
+  if (reader.form.numeric_ids && reader.format == DocumentFormat::kJsonl) {
     return UsageError(
         "--numeric_ids is for tsv and csv; jsonl has id or document_id");
   }
@@ -321,11 +333,11 @@ Command AddPutCommand(CommandLine& program, const CommonOptions& common) {
   command.Add("state", &options->state,
               "File that keeps how far an interrupted run came, so that the "
               "same command continues it; removed at the end. Empty = none.");
-  command.Add("numeric_ids", &options->reader.numeric_ids,
+  command.Add("numeric_ids", &options->reader.form.numeric_ids,
               "The ids are numbers from 0 to 2^64 - 1, which need less memory "
               "than names. The number 7 and the name \"7\" are different ids.");
   command.Add(
-      "with_tags", &options->reader.with_tags,
+      "with_tags", &options->reader.form.with_tags,
       "A third column of a tsv file holds the document's tags, separated "
       "by commas. It is what follows the line's last tab; a line "
       "without one has no tags. semrank search filters by tags.");

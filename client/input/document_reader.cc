@@ -1,18 +1,10 @@
 #include "client/input/document_reader.h"
 
-#include <google/protobuf/util/json_util.h>
-
-#include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
@@ -26,9 +18,6 @@ namespace {
 // flight, small enough to be held in memory twice, as text and as vectors.
 constexpr std::size_t kMaxBlockDocuments = 20'000;
 constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
-
-constexpr std::string_view kColumns[] = {"id", "document_id", "title", "tags",
-                                         "payload"};
 
 // LineReader truncates longer lines to this size.
 bool IsTruncated(std::string_view line) {
@@ -44,62 +33,7 @@ std::string ProblemOfLine(std::string_view line) {
   return IsValidUtf8(line) ? "" : "not valid UTF-8";
 }
 
-void AddTags(std::string_view tags, v1::Document& document) {
-  for (const absl::string_view tag :
-       absl::StrSplit(ToAbsl(tags), ',', absl::SkipEmpty())) {
-    document.add_tags(std::string(tag));
-  }
-}
-
-// Protobuf takes the id "7" as the number 7 and refuses "abc", which is a name
-// as in csv. Empty if that is not what is wrong with the line.
-std::string WithIdAsName(const std::string& line) {
-  auto json = nlohmann::ordered_json::parse(line, nullptr,
-                                            /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("id") || !json["id"].is_string() ||
-      json.contains("document_id") || json.contains("documentId")) {
-    return "";
-  }
-  const auto id = json["id"];
-  json.erase("id");
-  json["document_id"] = id;
-  return json.dump();
-}
-
-absl::Status ParseJson(const std::string& line, v1::Document& document) {
-  using google::protobuf::util::JsonStringToMessage;
-  auto status = JsonStringToMessage(line, &document);
-  if (status.ok()) return absl::OkStatus();
-  if (line.starts_with('[')) {
-    return absl::FailedPreconditionError(
-        "a JSON array: want JSON lines (.jsonl), an object per line, as "
-        "jq -c '.[]' prints them");
-  }
-  const std::string named = WithIdAsName(line);
-  if (!named.empty()) {
-    document.Clear();
-    status = JsonStringToMessage(named, &document);
-  }
-  return status.ok()
-             ? absl::OkStatus()
-             : absl::InvalidArgumentError(absl::StrFormat(
-                   "no document as JSON: %s", std::string(status.message())));
-}
-
 }  // namespace
-
-DocumentFormat DocumentFormatOf(std::string_view path) {
-  const std::string lower = absl::AsciiStrToLower(ToAbsl(path));
-  std::string_view name = lower;
-  for (const std::string_view compressed : {".gz", ".zst"}) {
-    if (name.ends_with(compressed)) name.remove_suffix(compressed.size());
-  }
-  if (name.ends_with(".csv")) return DocumentFormat::kCsv;
-  return name.ends_with(".jsonl") || name.ends_with(".ndjson") ||
-                 name.ends_with(".json")
-             ? DocumentFormat::kJsonl
-             : DocumentFormat::kTsv;
-}
 
 bool IsRereadable(const std::string& path) {
   std::error_code error;
@@ -128,29 +62,14 @@ absl::Status DocumentReader::ReadColumnNames() {
   SEMRANK_ASSIGN_OR_RETURN(const bool more, NextRecord());
   // An empty file has no documents, which is no error.
   if (!more) return absl::OkStatus();
-  const auto bad = [&](std::string_view reason) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s:%d: %s", lines_->path(), lines_->line_number(), reason));
-  };
-  if (!problem_.empty()) return bad(problem_);
   columns_ = csv_.fields();
-  for (const std::string& column : columns_) {
-    if (std::ranges::find(kColumns, column) != std::end(kColumns)) continue;
-    return bad(absl::StrFormat(
-        "column '%s': the first line must name columns out of %s", column,
-        absl::StrJoin(kColumns, ", ", [](std::string* out, std::string_view c) {
-          out->append(c);
-        })));
-  }
-  const auto count = [&](std::string_view name) {
-    return std::ranges::count(columns_, name);
-  };
-  const auto num_ids = count("id") + count("document_id");
-  if (count("title") == 1 &&
-      (num_ids == 1 || (num_ids == 0 && options_.ids_are_optional))) {
-    return absl::OkStatus();
-  }
-  return bad("want one column id (or document_id) and one column title");
+  const std::string problem =
+      problem_.empty()
+          ? std::string(CheckCsvColumns(columns_, options_.form).message())
+          : problem_;
+  if (problem.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s:%d: %s", lines_->path(), lines_->line_number(), problem));
 }
 
 absl::StatusOr<bool> DocumentReader::NextRecord() {
@@ -241,7 +160,7 @@ absl::StatusOr<DocumentBlock> DocumentReader::NextBlock() {
 }
 
 absl::Status DocumentReader::AddDocument(DocumentBlock& block) {
-  v1::Document document;
+  FileDocument document;
   const absl::Status status =
       problem_.empty() ? Parse(document) : absl::InvalidArgumentError(problem_);
   // The file is not what the flags say it is: the error of a user, not a bad
@@ -259,79 +178,16 @@ absl::Status DocumentReader::AddDocument(DocumentBlock& block) {
   return absl::OkStatus();
 }
 
-absl::Status DocumentReader::Parse(v1::Document& document) {
+absl::Status DocumentReader::Parse(FileDocument& document) {
   switch (options_.format) {
     case DocumentFormat::kTsv:
-      return ParseTsv(document);
+      return ParseTsvDocument(record_, options_.form, document);
     case DocumentFormat::kCsv:
-      return ParseCsv(document);
+      return ParseCsvDocument(columns_, csv_.fields(), options_.form, document);
     case DocumentFormat::kJsonl:
       break;
   }
-  return ParseJson(record_, document);
-}
-
-absl::Status DocumentReader::ParseTsv(v1::Document& document) const {
-  const std::string_view line = record_;
-  const std::size_t tab = line.find('\t');
-  if (options_.ids_are_optional && tab == line.npos) {
-    document.set_title(std::string(line));
-    return absl::OkStatus();
-  }
-  // Probably every line lacks its id: the first one ends the run, before a
-  // hundred lines are reported as bad.
-  if (tab == line.npos || (tab == 0 && !options_.ids_are_optional)) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("\"%s\" has no id: want \"doc_id<TAB>title\"",
-                        line.substr(tab == line.npos ? 0 : tab + 1)));
-  }
-  SEMRANK_RETURN_IF_ERROR(SetId(line.substr(0, tab), document));
-  const std::string_view text = line.substr(tab + 1);
-  // The last tab: a title may contain tabs.
-  const std::size_t last = options_.with_tags ? text.rfind('\t') : text.npos;
-  document.set_title(std::string(text.substr(0, last)));
-  if (last != text.npos) AddTags(text.substr(last + 1), document);
-  return absl::OkStatus();
-}
-
-absl::Status DocumentReader::ParseCsv(v1::Document& document) {
-  std::vector<std::string>& fields = csv_.fields();
-  if (fields.size() != columns_.size()) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d fields for %d columns", fields.size(), columns_.size()));
-  }
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const std::string& column = columns_[i];
-    if (column == "title") {
-      document.set_title(std::move(fields[i]));
-    } else if (column == "tags") {
-      AddTags(fields[i], document);
-    } else if (column == "payload") {
-      document.set_payload(std::move(fields[i]));
-    } else if (!fields[i].empty()) {
-      SEMRANK_RETURN_IF_ERROR(SetId(fields[i], document));
-    } else if (!options_.ids_are_optional) {
-      // A document with the name "" could not be requested by a flag.
-      return absl::InvalidArgumentError("no id");
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status DocumentReader::SetId(std::string_view id,
-                                   v1::Document& document) const {
-  std::uint64_t number = 0;
-  if (!options_.numeric_ids) {
-    document.set_document_id(std::string(id));
-  } else if (absl::SimpleAtoi(ToAbsl(id), &number)) {
-    document.set_id(number);
-  } else {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("the id \"%s\" is not a number from 0 to 2^64 - 1 "
-                        "(--numeric_ids)",
-                        id));
-  }
-  return absl::OkStatus();
+  return ParseJsonDocument(record_, document);
 }
 
 }  // namespace semrank

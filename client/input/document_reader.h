@@ -1,14 +1,6 @@
-// Reads documents from a file, plain, .gz or .zst. Commands that need only
-// texts read them as documents, too (text_reader.h).
-//
-//   tsv    "id<TAB>title", where further tabs belong to the title; with tags
-//          "id<TAB>title<TAB>tag,tag", where the tags follow the last tab
-//   csv    RFC 4180 with a line of column names first: id (or document_id) and
-//          title, and if wanted tags ("tag,tag") and payload, in any order.
-//          Quoted fields may have commas, "" and line breaks.
-//   jsonl  a v1.Document in Protobuf's JSON per line, as POST /v1/put_stream
-//          takes and `semrank get --output=json` prints them. An "id" that is
-//          no number is a document_id.
+// Reads documents from a file in one of the formats of document_formats.h,
+// plain, .gz or .zst. Commands that need only texts read them as documents, too
+// (text_reader.h).
 //
 //   Lines    empty lines are ignored. A line that is too long, not UTF-8 or not
 //            in the format is reported on standard error, counted and skipped.
@@ -32,26 +24,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/input/csv_record.h"
+#include "client/input/document_formats.h"
 #include "client/input/shard.h"
 #include "model/base/line_reader.h"
 #include "model/data/input_lines.h"
-#include "semrank/v1/catalog_service.pb.h"
 
 namespace semrank {
 
-enum class DocumentFormat { kTsv, kCsv, kJsonl };
-
-// By the extension before .gz or .zst, in capitals or not: .csv; .jsonl,
-// .ndjson or .json; tsv if it is another one.
-DocumentFormat DocumentFormatOf(std::string_view path);
-
 struct DocumentReaderOptions {
   DocumentFormat format = DocumentFormat::kTsv;
-  bool numeric_ids = false;  // for tsv and csv; jsonl says for each document
-  bool with_tags = false;    // for tsv
-  // A tsv line without a tab is a title without id, and csv needs no id.
-  bool ids_are_optional = false;
+  DocumentFormOptions form = {};
   // An empty tsv line is an empty title without id.
   bool with_empty_lines = false;
   std::int64_t max_bad_lines = 0;
@@ -63,7 +45,7 @@ struct DocumentReaderOptions {
 };
 
 struct DocumentBlock {
-  std::vector<v1::Document> documents;
+  std::vector<FileDocument> documents;
   std::vector<std::int64_t> lines;  // number of the last line of each
   // Where the block ends in the file, as a share of its bytes, and where its
   // first line was if the lines before were done.
@@ -100,12 +82,7 @@ class DocumentReader {
   bool EmptyLinesAreTexts() const;
   bool IsOurs() const;
   absl::Status AddDocument(DocumentBlock& block);
-  // With the reason alone: InvalidArgument for a bad line, FailedPrecondition
-  // for wrong use.
-  absl::Status Parse(v1::Document& document);
-  absl::Status ParseTsv(v1::Document& document) const;
-  absl::Status ParseCsv(v1::Document& document);
-  absl::Status SetId(std::string_view id, v1::Document& document) const;
+  absl::Status Parse(FileDocument& document);
 
   const std::unique_ptr<LineReader> lines_;
   const DocumentReaderOptions options_;

@@ -13,24 +13,16 @@ namespace semrank {
 namespace {
 
 // Ids are parallel to texts, or there are none at all.
-void Append(v1::Document& document, TextList& list) {
-  std::optional<std::string> id = IdText(document);
-  if (id.has_value()) {
-    list.ids.resize(list.texts.size());  // earlier texts had none
-    list.ids.push_back(*std::move(id));
-  } else if (!list.ids.empty()) {
-    list.ids.emplace_back();
+void Append(FileDocument& document, TextList& list) {
+  // Earlier texts had none.
+  if (!document.id.empty()) list.ids.resize(list.texts.size());
+  if (!document.id.empty() || !list.ids.empty()) {
+    list.ids.push_back(std::move(document.id));
   }
-  list.texts.push_back(std::move(*document.mutable_title()));
+  list.texts.push_back(std::move(document.title));
 }
 
 }  // namespace
-
-std::optional<std::string> IdText(const v1::Document& document) {
-  if (document.has_id()) return std::to_string(document.id());
-  if (document.has_document_id()) return document.document_id();
-  return std::nullopt;
-}
 
 absl::StatusOr<TextList> ReadTexts(const std::string& path,
                                    const DocumentReaderOptions& options) {
@@ -40,7 +32,7 @@ absl::StatusOr<TextList> ReadTexts(const std::string& path,
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(DocumentBlock block, reader->NextBlock());
     if (block.empty()) break;
-    for (v1::Document& document : block.documents) Append(document, list);
+    for (FileDocument& document : block.documents) Append(document, list);
   }
   const std::int64_t num_skipped = reader->num_bad_lines();
   if (num_skipped > 0) {

@@ -3,7 +3,6 @@
 #define SEMRANK_CLIENT_INPUT_TEXT_READER_H_
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +21,6 @@ struct TextList {
     return ids.empty() ? std::string_view() : ids[i];
   }
 };
-
-// A number as text; nothing if the document has no id.
-std::optional<std::string> IdText(const v1::Document& document);
 
 // All texts of a file, which are the titles of its documents. Prints on
 // standard error how many lines were skipped. Fails as DocumentReader.

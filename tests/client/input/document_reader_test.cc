@@ -39,13 +39,13 @@ TEST(DocumentReaderTest, ContinuesAfterALineInEveryShard) {
                                   .shard = {.number = 2, .count = 2}}));
   ASSERT_OK_AND_ASSIGN(const DocumentBlock block, reader->NextBlock());
   EXPECT_THAT(block.lines, ElementsAre(4, 6));
-  EXPECT_EQ(block.documents[0].title(), "2\n2");
-  EXPECT_EQ(block.documents[1].document_id(), "d");
+  EXPECT_EQ(block.documents[0].title, "2\n2");
+  EXPECT_EQ(block.documents[1].id, "d");
 }
 
 // Reads all blocks; an error if one of them has one.
 absl::Status ReadToEnd(DocumentReader& reader,
-                       std::vector<v1::Document>& documents) {
+                       std::vector<FileDocument>& documents) {
   while (true) {
     auto block = reader.NextBlock();
     if (!block.ok()) return block.status();
@@ -73,7 +73,7 @@ TEST(DocumentReaderTest, AQuoteThatIsNotClosedEndsTheFileThere) {
         const auto reader,
         DocumentReader::Open(
             file, {.format = DocumentFormat::kCsv, .max_bad_lines = 100}));
-    std::vector<v1::Document> documents;
+    std::vector<FileDocument> documents;
     EXPECT_THAT(ReadToEnd(*reader, documents),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          AllOf(HasSubstr(reason), HasSubstr("(3 lines)"))));
@@ -105,7 +105,7 @@ TEST(DocumentReaderTest, OddQuotesInOneLineSkipThatLine) {
       DocumentReader::Open(
           dir.Write("t.csv", "id,title\na,19\" tv\nb,2\nc,\"x\"y\"\nd,4\n"),
           {.format = DocumentFormat::kCsv, .max_bad_lines = 2}));
-  std::vector<v1::Document> documents;
+  std::vector<FileDocument> documents;
   EXPECT_THAT(ReadToEnd(*reader, documents), IsOk());
   EXPECT_THAT(documents, SizeIs(2));
   EXPECT_EQ(reader->num_bad_lines(), 2);
@@ -137,9 +137,11 @@ TEST(DocumentReaderTest, AJsonIdThatIsNoNumberIsAName) {
           {.format = DocumentFormat::kJsonl}));
   ASSERT_OK_AND_ASSIGN(const DocumentBlock block, reader->NextBlock());
   ASSERT_THAT(block.documents, SizeIs(2));
-  EXPECT_EQ(block.documents[0].document_id(), "abc");
-  EXPECT_THAT(block.documents[0].tags(), ElementsAre("x"));
-  EXPECT_EQ(block.documents[1].id(), 7);
+  EXPECT_EQ(block.documents[0].id, "abc");
+  EXPECT_THAT(block.documents[0].tags, ElementsAre("x"));
+  EXPECT_FALSE(block.documents[0].numeric_id);
+  EXPECT_EQ(block.documents[1].id, "7");
+  EXPECT_TRUE(block.documents[1].numeric_id);
 }
 
 TEST(DocumentReaderTest, AJsonArrayIsRefused) {
@@ -163,8 +165,8 @@ TEST(DocumentReaderTest, ATitleMayHaveManyLinesAndQuotes) {
       DocumentReader::Open(file, {.format = DocumentFormat::kCsv}));
   ASSERT_OK_AND_ASSIGN(const DocumentBlock block, reader->NextBlock());
   ASSERT_THAT(block.documents, SizeIs(2));
-  EXPECT_EQ(block.documents[0].title(), "1\n\"2\"\n\n3\"\n4");
-  EXPECT_EQ(block.documents[1].title(), "5");
+  EXPECT_EQ(block.documents[0].title, "1\n\"2\"\n\n3\"\n4");
+  EXPECT_EQ(block.documents[1].title, "5");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class ReadTextsTest : public ::testing::Test {
                                 const std::string& name = "t.txt") {
     return ReadTexts(dir_.Write(name, content),
                      {.format = DocumentFormatOf(name),
-                      .ids_are_optional = true,
+                      .form = {.ids_are_optional = true},
                       .with_empty_lines = with_empty_lines_,
                       .max_bad_lines = max_bad_lines});
   }
