@@ -9,8 +9,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
-#include "client/input/input_progress.h"
-#include "client/input/text_reader.h"
 #include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
@@ -19,6 +17,8 @@
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
 #include "model/cli/progress.h"
+#include "model/data/input_progress.h"
+#include "model/data/text_reader.h"
 
 namespace semrank {
 namespace {

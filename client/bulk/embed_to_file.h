@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "client/bulk/embedding_file.h"
 #include "client/bulk/vector_source.h"
-#include "client/input/shard.h"
+#include "model/data/shard.h"
 
 namespace semrank {
 

@@ -13,14 +13,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/input/document_reader.h"
-#include "client/input/shard.h"
-#include "client/input/text_reader.h"
 #include "client/lib/client_options.h"
 #include "client/output/call_report.h"
 #include "client/output/output.h"
 #include "client/output/ranking_output.h"
 #include "model/cli/command_line.h"
+#include "model/data/document_reader.h"
+#include "model/data/shard.h"
+#include "model/data/text_reader.h"
 #include "semrank/v1/common.pb.h"
 
 namespace semrank {

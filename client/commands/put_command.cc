@@ -12,14 +12,14 @@
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
 #include "client/commands/command.h"
-#include "client/input/document_reader.h"
-#include "client/input/input_progress.h"
 #include "client/lib/catalog_client.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
+#include "model/data/document_reader.h"
+#include "model/data/input_progress.h"
 
 namespace semrank {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "client/input/text_reader.h"
 #include "client/output/table.h"
+#include "model/data/text_reader.h"
 #include "semrank/v1/embedding_service.pb.h"
 
 namespace semrank {

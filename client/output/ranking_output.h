@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "client/input/text_reader.h"
 #include "client/output/table.h"
+#include "model/data/text_reader.h"
 #include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 

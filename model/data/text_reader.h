@@ -1,6 +1,6 @@
 // Reads the titles, queries or other texts that a command works on.
-#ifndef SEMRANK_CLIENT_INPUT_TEXT_READER_H_
-#define SEMRANK_CLIENT_INPUT_TEXT_READER_H_
+#ifndef SEMRANK_MODEL_DATA_TEXT_READER_H_
+#define SEMRANK_MODEL_DATA_TEXT_READER_H_
 
 #include <cstddef>
 #include <string>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/input/document_reader.h"
+#include "model/data/document_reader.h"
 
 namespace semrank {
 
@@ -29,4 +29,4 @@ absl::StatusOr<TextList> ReadTexts(const std::string& path,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_INPUT_TEXT_READER_H_
+#endif  // SEMRANK_MODEL_DATA_TEXT_READER_H_

@@ -12,8 +12,8 @@
 //            file as a whole are returned first.
 //   Memory   at most 20,000 documents or 16 MiB of lines.
 //   Threads  not thread-safe.
-#ifndef SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
-#define SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
+#ifndef SEMRANK_MODEL_DATA_DOCUMENT_READER_H_
+#define SEMRANK_MODEL_DATA_DOCUMENT_READER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/input/document_formats.h"
-#include "client/input/shard.h"
 #include "model/base/line_reader.h"
+#include "model/data/document_formats.h"
 #include "model/data/input_lines.h"
+#include "model/data/shard.h"
 
 namespace semrank {
 
@@ -104,4 +104,4 @@ bool IsRereadable(const std::string& path);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_INPUT_DOCUMENT_READER_H_
+#endif  // SEMRANK_MODEL_DATA_DOCUMENT_READER_H_

@@ -1,4 +1,4 @@
-#include "client/input/document_formats.h"
+#include "model/data/document_formats.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "client/input/shard.h"
+#include "model/data/shard.h"
 
 #include <gtest/gtest.h>
 

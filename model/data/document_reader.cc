@@ -1,4 +1,4 @@
-#include "client/input/document_reader.h"
+#include "model/data/document_reader.h"
 
 #include <filesystem>
 #include <system_error>

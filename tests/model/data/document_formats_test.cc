@@ -1,4 +1,4 @@
-#include "client/input/document_formats.h"
+#include "model/data/document_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(CsvRecordTest, MisplacedQuotesAreErrors) {
 
 FileDocument Parsed(std::string_view json) {
   FileDocument document;
-  EXPECT_OK(ParseJsonDocument(json, document)) << json;
+  EXPECT_THAT(ParseJsonDocument(json, document), IsOk()) << json;
   return document;
 }
 

@@ -11,8 +11,8 @@
 //          as POST /v1/put_stream takes and `semrank get --output=json` prints
 //          them: id or document_id, title, tags, payload (base64). An "id" that
 //          is no number is a document_id.
-#ifndef SEMRANK_CLIENT_INPUT_DOCUMENT_FORMATS_H_
-#define SEMRANK_CLIENT_INPUT_DOCUMENT_FORMATS_H_
+#ifndef SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
+#define SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
 
 #include <string>
 #include <string_view>
@@ -91,4 +91,4 @@ class CsvRecord {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_INPUT_DOCUMENT_FORMATS_H_
+#endif  // SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_

@@ -1,10 +1,10 @@
-#include "client/input/input_progress.h"
+#include "model/data/input_progress.h"
 
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/str_format.h"
-#include "client/input/document_reader.h"
+#include "model/data/document_reader.h"
 
 namespace semrank {
 

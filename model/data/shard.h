@@ -1,7 +1,7 @@
 // The part of a file that a command processes, so that machines can share the
 // work.
-#ifndef SEMRANK_CLIENT_INPUT_SHARD_H_
-#define SEMRANK_CLIENT_INPUT_SHARD_H_
+#ifndef SEMRANK_MODEL_DATA_SHARD_H_
+#define SEMRANK_MODEL_DATA_SHARD_H_
 
 #include <cstdint>
 #include <optional>
@@ -33,4 +33,4 @@ std::string FormatShard(const Shard& shard);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_INPUT_SHARD_H_
+#endif  // SEMRANK_MODEL_DATA_SHARD_H_

@@ -2,8 +2,8 @@
 // block. It counts bytes of the file: how many documents there are is known
 // only at the end, and lines are not documents. A pipe has no size, so there
 // the bar counts items.
-#ifndef SEMRANK_CLIENT_INPUT_INPUT_PROGRESS_H_
-#define SEMRANK_CLIENT_INPUT_INPUT_PROGRESS_H_
+#ifndef SEMRANK_MODEL_DATA_INPUT_PROGRESS_H_
+#define SEMRANK_MODEL_DATA_INPUT_PROGRESS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -45,4 +45,4 @@ class InputProgress {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_INPUT_INPUT_PROGRESS_H_
+#endif  // SEMRANK_MODEL_DATA_INPUT_PROGRESS_H_

@@ -1,4 +1,4 @@
-#include "client/input/text_reader.h"
+#include "model/data/text_reader.h"
 
 #include <cstdint>
 #include <cstdio>
