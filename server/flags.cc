@@ -109,9 +109,10 @@ void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
              {"bf16", VectorPrecision::kBf16},
              {"int8", VectorPrecision::kInt8}});
   flags.Add("warm_catalog", &options.warm_catalog,
-            "File of documents, doc_id<TAB>title a line (.gz and .zst too), "
-            "whose titles are embedded with every model before the server is "
-            "ready. Until then /readyz is 503. --cache_bytes should hold them "
+            "File of documents, as semrank put reads it (.tsv, .csv, .jsonl, "
+            "also .gz or .zst), whose titles are embedded with every model "
+            "before the server is ready. Until then /readyz is 503. "
+            "--cache_bytes should hold them "
             "all.");
   flags.Add("store", &options.store.store,
             "Keeps the vectors of documents across restarts: rocksdb:PATH (a "

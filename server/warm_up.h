@@ -11,10 +11,11 @@
 
 namespace semrank {
 
-// Embeds the titles of `path` (doc_id<TAB>title a line, also .gz and .zst) with
-// every current model, on all processors, so that the first requests find them
-// in memory. Logs its progress. Errors are those of LineReader. It calls
-// `cancelled` before each batch; true ends it with a Cancelled error.
+// Embeds the titles of `path`, a file of documents (document_reader.h), with
+// every current model, on all processors, so that the first
+// requests find them in memory. Logs its progress. Errors are those of
+// DocumentReader, and InvalidArgument if there is no title. It calls
+// `cancelled` before each block of titles; true ends it with a Cancelled error.
 absl::Status WarmUp(const std::string& path, const ModelStore& models,
                     const EmbeddingEngine& engine,
                     const std::function<bool()>& cancelled);

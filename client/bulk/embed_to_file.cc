@@ -1,6 +1,5 @@
 #include "client/bulk/embed_to_file.h"
 
-#include <algorithm>
 #include <future>
 #include <memory>
 #include <optional>
@@ -147,7 +146,7 @@ class FileEmbedder {
 
   absl::Status EmbedAll() {
     SEMRANK_ASSIGN_OR_RETURN(reader_, OpenTexts());
-    InputProgress progress("embed", options_.texts, "text");
+    InputProgress progress("embed", {options_.texts}, "text");
     std::future<absl::StatusOr<ReadBlock>> next = StartReading();
     while (true) {
       // A checkpoint for each block: what is lost by a kill is little more than
@@ -157,7 +156,7 @@ class FileEmbedder {
       const ReadBlock block = *std::move(read);
       // Bad lines may follow the last text.
       if (block.texts.empty()) {
-        counts_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
+        counts_.num_bad_lines = block.num_bad_lines;
         progress.Finish(NumTexts());
         break;
       }
@@ -167,7 +166,7 @@ class FileEmbedder {
       const absl::Status status = Embed(block, progress);
       if (!status.ok()) return Interrupted() ? Stop(at_checkpoint) : status;
       counts_.num_lines = block.num_lines;
-      counts_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
+      counts_.num_bad_lines = block.num_bad_lines;
       SEMRANK_RETURN_IF_ERROR(writer_.Checkpoint(counts_.ToJson()));
     }
     // A shard of a short file may be empty, and is one of several files.
@@ -184,17 +183,14 @@ class FileEmbedder {
   // Returns a reader that continues after the finished lines.
   absl::StatusOr<std::unique_ptr<DocumentReader>> OpenTexts() {
     // The limit counts over all runs of one file.
-    const std::int64_t remaining_bad_lines =
-        options_.max_bad_lines - counts_.num_bad_lines;
-    num_bad_lines_before_ = counts_.num_bad_lines;
-    return DocumentReader::Open(
-        options_.texts,
-        {.format = DocumentFormatOf(options_.texts),
-         .form = {.ids_are_optional = true},
-         .with_empty_lines = true,
-         .max_bad_lines = std::max<std::int64_t>(0, remaining_bad_lines),
-         .num_lines_before = counts_.num_lines,
-         .shard = options_.shard});
+    return DocumentReader::Open(options_.texts,
+                                {.format = DocumentFormatOf(options_.texts),
+                                 .form = {.ids_are_optional = true},
+                                 .with_empty_lines = true,
+                                 .max_bad_lines = options_.max_bad_lines,
+                                 .num_bad_lines_before = counts_.num_bad_lines,
+                                 .num_lines_before = counts_.num_lines,
+                                 .shard = options_.shard});
   }
 
   std::int64_t NumTexts() const {
@@ -310,7 +306,6 @@ class FileEmbedder {
   v1::EmbedTextsRequest request_;  // without texts
   std::uint32_t embedding_dim_ = 0;
   std::unique_ptr<DocumentReader> reader_;
-  std::int64_t num_bad_lines_before_ = 0;
 };
 
 }  // namespace

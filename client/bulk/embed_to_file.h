@@ -33,7 +33,7 @@ struct EmbedToFileOptions {
   v1::Side side = v1::SIDE_DOCUMENT;
   // Version 0 = the current one, or that of the interrupted run.
   v1::ModelRef model = {};
-  std::int64_t max_bad_lines = 0;
+  BadLineLimit max_bad_lines = 0;
 };
 
 // A signal ends the call with Cancelled, and the message says what is saved.

@@ -184,12 +184,7 @@ std::vector<std::string> SplitTags(std::string_view tags) {
 void AddTextFlags(CommandLine& command, std::string_view flag,
                   std::string_view help, TextOptions& options) {
   command.Add(flag, &options.path, help);
-  command.Add(
-      "max_bad_lines", &options.max_bad_lines,
-      "Lines of the file that may be skipped because they are not UTF-8, "
-      "too long or not in the format; they are reported and counted. 0 = "
-      "none.",
-      {.min = 0});
+  AddBadLinesFlag(command, &options.max_bad_lines);
 }
 
 void AddTitlesFlag(CommandLine& command, TextOptions& options) {

@@ -99,7 +99,7 @@ struct TextOptions {
   // By the extension of the file unless set.
   std::optional<DocumentFormat> format = std::nullopt;
   std::vector<std::string> arguments;
-  std::int64_t max_bad_lines = 100;
+  BadLineLimit max_bad_lines;
 };
 // --`flag` and --max_bad_lines.
 void AddTextFlags(CommandLine& command, std::string_view flag,

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -210,16 +209,14 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
   DocumentReaderOptions from = options.reader;
   from.num_lines_before = counts.last_line;
   // The limit counts over all runs with one state file.
-  from.max_bad_lines =
-      std::max<std::int64_t>(0, from.max_bad_lines - counts.num_bad_lines);
-  const std::int64_t num_bad_lines_before = counts.num_bad_lines;
+  from.num_bad_lines_before = counts.num_bad_lines;
   SEMRANK_ASSIGN_OR_RETURN(const auto reader,
                            DocumentReader::Open(options.documents.path, from));
-  InputProgress progress("put", options.documents.path, "document");
+  InputProgress progress("put", {options.documents.path}, "document");
   ProblemReport problems("not put");
   while (true) {
     const absl::StatusOr<DocumentBlock> block = reader->NextBlock();
-    counts.num_bad_lines = num_bad_lines_before + reader->num_bad_lines();
+    counts.num_bad_lines = reader->num_bad_lines();
     if (!block.ok()) {
       counts.num_unread_lines = reader->num_unread_lines();
       return block.status();

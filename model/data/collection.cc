@@ -17,9 +17,9 @@
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "model/data/document_reader.h"
 #include "model/data/input_lines.h"
 #include "model/text/normalizer.h"
-#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
@@ -30,39 +30,49 @@ using IdIndex = absl::flat_hash_map<std::string, std::uint32_t>;
 // known ones.
 constexpr std::size_t kMaxTexts = std::size_t{1} << 30;
 
-// Reads "id TAB text" lines. Calls keep(id, normalised text) for each good one
-// and numbers its id in `index`.
-absl::Status ReadTexts(
+// Why a document or query cannot be used; empty if it can. Sets `text` to its
+// normalised text and numbers its id in `index`.
+std::string UseText(const FileDocument& document, IdIndex& index,
+                    std::string& text) {
+  const std::string& id = document.id;
+  if (id.size() > kMaxIdBytes) {
+    return absl::StrFormat("the id has more than %d bytes", kMaxIdBytes);
+  }
+  // Qrels and runs separate their fields by blanks.
+  if (id.empty() || id.find(' ') != std::string::npos) {
+    return absl::StrFormat("the id '%s' is empty or contains a blank", id);
+  }
+  const absl::Status status = NormalizeText(document.title, text);
+  if (!status.ok()) return std::string(status.message());
+  const auto next = static_cast<std::uint32_t>(index.size());
+  if (next >= kMaxTexts) return "too many lines";
+  return index.emplace(id, next).second
+             ? ""
+             : absl::StrFormat("the id '%s' is repeated", id);
+}
+
+// Calls keep(id, normalised text) for each good document or query of a file.
+absl::Status ReadTextsWithIds(
     const std::string& path, BadLines& bad_lines, IdIndex& index,
-    const std::function<void(std::string_view id, std::string text)>& keep) {
-  return ForEachLine(path, bad_lines, [&](std::string_view line) {
-    const std::vector<absl::string_view> fields =
-        absl::StrSplit(ToAbsl(line), '\t');
-    if (fields.size() != 2) {
-      return absl::StrFormat("%d tab-separated fields instead of 2",
-                             fields.size());
+    const std::function<void(std::string id, std::string text)>& keep) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto reader,
+      DocumentReader::Open(
+          path, {.format = DocumentFormatOf(path), .bad_lines = &bad_lines}));
+  while (true) {
+    SEMRANK_ASSIGN_OR_RETURN(DocumentBlock block, reader->NextBlock());
+    if (block.empty()) return absl::OkStatus();
+    for (std::size_t i = 0; i < block.documents.size(); ++i) {
+      FileDocument& document = block.documents[i];
+      std::string text;
+      const std::string problem = UseText(document, index, text);
+      if (problem.empty()) {
+        keep(std::move(document.id), std::move(text));
+      } else {
+        SEMRANK_RETURN_IF_ERROR(bad_lines.Add(path, block.lines[i], problem));
+      }
     }
-    const std::string_view id = ToStd(fields[0]);
-    if (id.size() > kMaxIdBytes) {
-      return absl::StrFormat("the id has more than %d bytes", kMaxIdBytes);
-    }
-    // Qrels and runs separate their fields by blanks.
-    if (id.empty() || id.find(' ') != std::string_view::npos) {
-      return absl::StrFormat("the id '%s' is empty or contains a blank", id);
-    }
-    // Results name the documents and queries, in JSON too, which must be UTF-8.
-    if (!IsValidUtf8(id)) return std::string("the id is not valid UTF-8");
-    std::string text;
-    const absl::Status status = NormalizeText(ToStd(fields[1]), text);
-    if (!status.ok()) return std::string(status.message());
-    const auto next = static_cast<std::uint32_t>(index.size());
-    if (next >= kMaxTexts) return std::string("too many lines");
-    if (!index.emplace(id, next).second) {
-      return absl::StrFormat("the id '%s' is repeated", id);
-    }
-    keep(id, std::move(text));
-    return std::string();
-  });
+  }
 }
 
 // Sorts documents by descending id and updates `index`.
@@ -191,22 +201,21 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
                                           BadLines& bad_lines) {
   Collection collection;
   IdIndex document_index, query_index;
-  SEMRANK_RETURN_IF_ERROR(ReadTexts(files.documents, bad_lines, document_index,
-                                    [&](std::string_view id, std::string text) {
-                                      collection.document_ids.emplace_back(id);
-                                      collection.documents.push_back(
-                                          std::move(text));
-                                    }));
+  SEMRANK_RETURN_IF_ERROR(
+      ReadTextsWithIds(files.documents, bad_lines, document_index,
+                       [&](std::string id, std::string text) {
+                         collection.document_ids.push_back(std::move(id));
+                         collection.documents.push_back(std::move(text));
+                       }));
   // Documents are sorted before the judgements, which refer to them by index,
   // are read. With descending ids the lower index wins a tie, as trec_eval
   // breaks ties by the higher id.
   SortDocuments(collection, document_index);
-  SEMRANK_RETURN_IF_ERROR(
-      ReadTexts(files.queries, bad_lines, query_index,
-                [&](std::string_view id, std::string text) {
-                  collection.queries.push_back(
-                      {std::string(id), std::move(text), {}, {}});
-                }));
+  SEMRANK_RETURN_IF_ERROR(ReadTextsWithIds(
+      files.queries, bad_lines, query_index,
+      [&](std::string id, std::string text) {
+        collection.queries.push_back({std::move(id), std::move(text), {}, {}});
+      }));
   QrelsReader qrels(std::move(document_index), query_index, files.max_grade,
                     collection);
   SEMRANK_RETURN_IF_ERROR(
@@ -236,7 +245,6 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
     if (fields.size() != 2 || fields[1].empty()) {
       return "not query_id<TAB>slice";
     }
-    if (!IsValidUtf8(line)) return "not valid UTF-8";
     const auto query = queries.find(fields[0]);
     // Not an error: one file of slices may serve several sets of queries.
     if (query == queries.end()) return "";

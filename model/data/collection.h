@@ -1,19 +1,20 @@
 // A judged collection in memory: documents, queries and relevance grades. Its
 // ids are replaced by indices.
 //
-//   Files    documents "doc_id TAB title", queries "query_id TAB query",
-//            judgements in TREC qrels "query_id iteration doc_id grade"; each
-//            plain, .gz or .zst.
+//   Files    documents and queries in the formats of document_formats.h, where
+//            the query is the title; judgements in TREC qrels "query_id
+//            iteration doc_id grade"; each plain, .gz or .zst.
 //   Texts    normalised. An empty one (no letters, no numbers) is valid.
 //   Order    queries as in their file. Documents in descending order of id,
 //            byte by byte: trec_eval's order of equal scores. So no result
 //            depends on the order of the documents file.
 //   Comments lines of qrels that begin with "#", as in trec_eval.
-//   Errors   BadLines counts lines with a wrong number of fields, invalid
-//            UTF-8, or an id that is empty, contains a blank, is longer than
-//            kMaxIdBytes or is repeated. A grade that is no whole number, or is
-//            beyond CollectionFiles::max_grade, refuses the file: without that
-//            judgement the others would measure something else.
+//   Errors   those of DocumentReader. BadLines also counts judgements with a
+//            wrong number of fields, and an id that is empty, contains a blank,
+//            is longer than kMaxIdBytes or is repeated. A grade that is no
+//            whole number, or is beyond CollectionFiles::max_grade, refuses the
+//            file: without that judgement the others would measure something
+//            else.
 #ifndef SEMRANK_MODEL_DATA_COLLECTION_H_
 #define SEMRANK_MODEL_DATA_COLLECTION_H_
 

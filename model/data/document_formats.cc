@@ -137,8 +137,6 @@ absl::Status ParseTsvDocument(std::string_view line,
     document.title = line;
     return absl::OkStatus();
   }
-  // Probably every line lacks its id: the first one ends the run, before a
-  // hundred lines are reported as bad.
   if (tab == line.npos || (tab == 0 && !options.ids_are_optional)) {
     return absl::FailedPreconditionError(
         absl::StrFormat("\"%s\" has no id: want \"doc_id<TAB>title\"",

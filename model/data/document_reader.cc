@@ -1,7 +1,5 @@
 #include "model/data/document_reader.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -9,7 +7,6 @@
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
-#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
@@ -24,27 +21,15 @@ bool IsTruncated(std::string_view line) {
   return line.size() >= LineReader::kMaxLineBytes;
 }
 
-// Why a line must be skipped; empty if it is good. A line that is cut or not
-// UTF-8 would fail the whole call at the server.
-std::string ProblemOfLine(std::string_view line) {
-  if (IsTruncated(line)) {
-    return absl::StrFormat("%d bytes or more", LineReader::kMaxLineBytes);
-  }
-  return IsValidUtf8(line) ? "" : "not valid UTF-8";
-}
-
 }  // namespace
-
-bool IsRereadable(const std::string& path) {
-  std::error_code error;
-  return path != "-" && std::filesystem::is_regular_file(path, error);
-}
 
 DocumentReader::DocumentReader(std::unique_ptr<LineReader> lines,
                                const DocumentReaderOptions& options)
     : lines_(std::move(lines)),
       options_(options),
-      bad_lines_(options.max_bad_lines) {}
+      own_bad_lines_(options.max_bad_lines, options.num_bad_lines_before),
+      bad_lines_(options.bad_lines == nullptr ? own_bad_lines_
+                                              : *options.bad_lines) {}
 
 absl::StatusOr<std::unique_ptr<DocumentReader>> DocumentReader::Open(
     const std::string& path, const DocumentReaderOptions& options) {
@@ -156,6 +141,10 @@ absl::StatusOr<DocumentBlock> DocumentReader::NextBlock() {
     SEMRANK_RETURN_IF_ERROR(AddDocument(block));
     num_bytes += record_.size();
   }
+  if (block.empty()) {
+    SEMRANK_RETURN_IF_ERROR(bad_lines_.EndFile(
+        lines_->path(), options_.shard.NumLines(lines_->line_number())));
+  }
   return block;
 }
 
@@ -163,9 +152,9 @@ absl::Status DocumentReader::AddDocument(DocumentBlock& block) {
   FileDocument document;
   const absl::Status status =
       problem_.empty() ? Parse(document) : absl::InvalidArgumentError(problem_);
-  // The file is not what the flags say it is: the error of a user, not a bad
-  // line.
-  if (absl::IsFailedPrecondition(status)) {
+  // The file is not what the flags say it is, so that a hundred lines would be
+  // reported as bad.
+  if (absl::IsFailedPrecondition(status) && !any_document_) {
     return UsageError(absl::StrFormat("%s:%d: %s", lines_->path(), first_line_,
                                       ToStd(status.message())));
   }
@@ -173,6 +162,7 @@ absl::Status DocumentReader::AddDocument(DocumentBlock& block) {
     return bad_lines_.Add(lines_->path(), first_line_, ToStd(status.message()),
                           lines_->line_number() - first_line_ + 1);
   }
+  any_document_ = true;
   block.documents.push_back(std::move(document));
   block.lines.push_back(lines_->line_number());
   return absl::OkStatus();

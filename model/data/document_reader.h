@@ -2,14 +2,16 @@
 // plain, .gz or .zst. Commands that need only texts read them as documents, too
 // (text_reader.h).
 //
-//   Lines    empty lines are ignored. A line that is too long, not UTF-8 or not
-//            in the format is reported on standard error, counted and skipped.
+//   Lines    empty lines are ignored. A line of ProblemOfLine, or one that is
+//   not
+//            in the format, is reported, counted and skipped.
 //   Errors   those of LineReader; InvalidArgument for too many bad lines, an
 //            unknown or missing column, and for a csv quote that is not closed,
-//            since what belongs to its field cannot be known; UsageError for a
-//            tsv line without id, an array in a jsonl file, or an id that is no
-//            number if numbers are wanted. Documents before an error of the
-//            file as a whole are returned first.
+//            since what belongs to its field cannot be known; UsageError if the
+//            first document is a tsv line without id, an array of a jsonl file,
+//            or has no number as id if numbers are wanted: all others would be
+//            bad, too. Documents before an error of the file as a whole are
+//            returned first.
 //   Memory   at most 20,000 documents or 16 MiB of lines.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_DATA_DOCUMENT_READER_H_
@@ -36,7 +38,11 @@ struct DocumentReaderOptions {
   DocumentFormOptions form = {};
   // An empty tsv line is an empty title without id.
   bool with_empty_lines = false;
-  std::int64_t max_bad_lines = 0;
+  BadLineLimit max_bad_lines = 0;
+  std::int64_t num_bad_lines_before = 0;  // of an earlier run
+  // Counts for several files in place of the two above, and outlives the
+  // reader.
+  BadLines* bad_lines = nullptr;
   // Ignore the lines up to this one, except the column names of csv, and the
   // lines of other shards. A document of csv may have several lines, and its
   // last one counts.
@@ -65,6 +71,7 @@ class DocumentReader {
 
   // The last line up to which blocks were returned or lines skipped.
   std::int64_t line_number() const { return line_number_; }
+  // With those of the earlier run.
   std::int64_t num_bad_lines() const { return bad_lines_.count(); }
   // After the error of a quote that is not closed: the shard's lines from its
   // record on, those of a pipe as far as they were read. Else 0.
@@ -86,7 +93,8 @@ class DocumentReader {
 
   const std::unique_ptr<LineReader> lines_;
   const DocumentReaderOptions options_;
-  BadLines bad_lines_;
+  BadLines own_bad_lines_;
+  BadLines& bad_lines_;
   std::vector<std::string> columns_;  // of csv
   // The record that was read last.
   std::string record_;  // its lines
@@ -96,11 +104,9 @@ class DocumentReader {
 
   std::int64_t line_number_ = 0;
   std::int64_t num_unread_lines_ = 0;
+  bool any_document_ = false;
   absl::Status error_;  // of NextRecord, for the call after the last block
 };
-
-// Whether `path` is a file that can be read twice, unlike a pipe.
-bool IsRereadable(const std::string& path);
 
 }  // namespace semrank
 

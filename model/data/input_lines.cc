@@ -1,36 +1,118 @@
 #include "model/data/input_lines.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <system_error>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/text/normalizer.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
 
 // Enough to see what is wrong with a file, few enough to read.
-constexpr std::int64_t kMaxPrinted = 10;
+constexpr std::int64_t kMaxReported = 10;
+constexpr auto kAnyNumber = std::numeric_limits<std::int64_t>::max();
+
+std::string Format(const BadLineLimit& limit) {
+  const std::string share = absl::StrFormat("%g%%", 100 * limit.share);
+  if (limit.share >= 1) return absl::StrFormat("%d", limit.lines);
+  return limit.lines == kAnyNumber
+             ? share
+             : absl::StrFormat("%d,%s", limit.lines, share);
+}
+
+absl::Status Parse(const std::string& text, BadLineLimit& limit) {
+  BadLineLimit parsed(kAnyNumber);
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    double percent = 100;
+    const bool is_good =
+        absl::ConsumeSuffix(&part, "%")
+            ? absl::SimpleAtod(part, &percent) && percent >= 0 && percent <= 100
+            : absl::SimpleAtoi(part, &parsed.lines) && parsed.lines >= 0;
+    parsed.share = std::min(parsed.share, percent / 100);
+    if (!is_good) {
+      return absl::InvalidArgumentError(
+          "must be a number of lines, a share such as 5%, or both: 100,5%");
+    }
+  }
+  limit = parsed;
+  return absl::OkStatus();
+}
+
+void PrintToStderr(std::string_view text) {
+  absl::FPrintF(stderr, "%s\n", text);
+}
 
 }  // namespace
+
+void AddBadLinesFlag(CommandLine& command_line, BadLineLimit* limit) {
+  command_line.Add(FlagSpec{
+      .name = "max_bad_lines",
+      .help =
+          "Lines that may be skipped because they are too long, not UTF-8 "
+          "or not in the format, in all files together, and their share of "
+          "each file: 100, 5% or 100,5%. More of them end the run; they are "
+          "reported and counted.",
+      .form = "N,P%",
+      .set = [limit](const std::string& text) { return Parse(text, *limit); },
+      .get = [limit] { return Format(*limit); }});
+}
 
 absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
                            std::string_view reason, std::int64_t num_lines) {
   count_ += num_lines;
   const std::string where =
       absl::StrFormat("%s:%d: %s", path, line_number, reason);
-  // This line is in the error, so it is not printed as well.
-  if (count_ > max_bad_lines_) {
+  // This line is in the error, so it is not reported as well.
+  if (count_ > limit_.lines) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "%s (bad line %d; --max_bad_lines=%d)", where, count_, max_bad_lines_));
+        "%s (bad line %d; --max_bad_lines=%d)", where, count_, limit_.lines));
   }
-  if (num_printed_ == kMaxPrinted) return absl::OkStatus();
-  absl::FPrintF(stderr, "%s\n", where);
-  if (++num_printed_ == kMaxPrinted && max_bad_lines_ > kMaxPrinted) {
-    absl::FPrintF(stderr, "further bad lines are counted but not printed\n");
+  const Report report = report_ == nullptr ? PrintToStderr : report_;
+  if (num_reported_ == kMaxReported) return absl::OkStatus();
+  report(where);
+  if (++num_reported_ == kMaxReported && limit_.lines > kMaxReported) {
+    report("further bad lines are counted but not printed");
   }
   return absl::OkStatus();
+}
+
+absl::Status BadLines::EndFile(std::string_view path, std::int64_t num_lines) {
+  const std::int64_t num_bad =
+      count_ - std::exchange(count_before_file_, count_);
+  if (static_cast<double>(num_bad) <=
+      limit_.share * static_cast<double>(num_lines)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s: %d of its %d lines cannot be used, more than %g %%; is it in the "
+      "expected format? (--max_bad_lines=%s)",
+      path, num_bad, num_lines, 100 * limit_.share, Format(limit_)));
+}
+
+std::string ProblemOfBytes(std::string_view line) {
+  // A part of the line could be taken for a valid one.
+  if (line.size() >= LineReader::kMaxLineBytes) {
+    return absl::StrFormat("longer than %d bytes",
+                           LineReader::kMaxLineBytes - 1);
+  }
+  return line.find('\0') == line.npos ? "" : "has a NUL byte";
+}
+
+std::string ProblemOfLine(std::string_view line) {
+  std::string problem = ProblemOfBytes(line);
+  if (problem.empty() && !IsValidUtf8(line)) problem = "not valid UTF-8";
+  return problem;
 }
 
 absl::Status ForEachLine(
@@ -40,13 +122,9 @@ absl::Status ForEachLine(
   std::string_view line;
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
-    if (!more) return absl::OkStatus();
-    // LineReader has truncated a longer line: the part that is left could be
-    // taken for a valid one.
-    const LineProblem problem =
-        line.size() >= LineReader::kMaxLineBytes
-            ? absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes)
-            : use(line);
+    if (!more) return bad_lines.EndFile(path, reader->line_number());
+    LineProblem problem = ProblemOfLine(line);
+    if (problem.reason.empty()) problem = use(line);
     if (problem.reason.empty()) continue;
     if (problem.refuses_file) {
       return absl::InvalidArgumentError(absl::StrFormat(
@@ -55,6 +133,22 @@ absl::Status ForEachLine(
     SEMRANK_RETURN_IF_ERROR(
         bad_lines.Add(path, reader->line_number(), problem.reason));
   }
+}
+
+bool IsRereadable(const std::string& path) {
+  std::error_code error;
+  return path != "-" && std::filesystem::is_regular_file(path, error);
+}
+
+std::int64_t SizeOf(const std::vector<std::string>& paths) {
+  std::int64_t bytes = 0;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!IsRereadable(path)) return 0;
+    bytes += static_cast<std::int64_t>(std::filesystem::file_size(path, error));
+    if (error) return 0;
+  }
+  return bytes;
 }
 
 bool IsTrecComment(std::string_view line) {

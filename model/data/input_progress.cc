@@ -1,35 +1,28 @@
 #include "model/data/input_progress.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include "absl/strings/str_format.h"
-#include "model/data/document_reader.h"
+#include "model/data/input_lines.h"
 
 namespace semrank {
 
-InputProgress::InputProgress(std::string_view label, const std::string& path,
+InputProgress::InputProgress(std::string_view label,
+                             const std::vector<std::string>& paths,
                              std::string_view item)
-    : label_(label), item_(item) {
-  std::error_code error;
-  if (IsRereadable(path)) {
-    num_bytes_ =
-        static_cast<std::int64_t>(std::filesystem::file_size(path, error));
-  }
-  if (error) num_bytes_ = 0;
+    : label_(label), item_(item), num_bytes_(SizeOf(paths)) {}
+
+void InputProgress::StartBar(double begin) {
+  first_ = end_ = begin;
+  bar_.emplace(
+      label_,
+      static_cast<std::int64_t>((1 - first_) * static_cast<double>(num_bytes_)),
+      num_bytes_ > 0 ? "bytes" : item_ + "s");
 }
 
 // The bar starts with the first block, so that the rate of a run that continues
 // does not include the bytes of the run before.
 void InputProgress::StartBlock(double begin, double end,
                                std::size_t num_items) {
-  if (!bar_.has_value()) {
-    first_ = end_ = begin;
-    bar_.emplace(label_,
-                 static_cast<std::int64_t>((1 - first_) *
-                                           static_cast<double>(num_bytes_)),
-                 num_bytes_ > 0 ? "bytes" : item_ + "s");
-  }
+  if (!bar_.has_value()) StartBar(begin);
   begin_ = end_;
   end_ = end;
   num_block_items_ = num_items;
@@ -38,14 +31,11 @@ void InputProgress::StartBlock(double begin, double end,
 void InputProgress::Update(std::size_t num_done, std::int64_t num_items) {
   const double share =
       static_cast<double>(num_done) / static_cast<double>(num_block_items_);
-  Show(begin_ + share * (end_ - begin_), num_items);
+  UpdateTo(begin_ + share * (end_ - begin_), num_items);
 }
 
-void InputProgress::Finish(std::int64_t num_items) {
-  if (bar_.has_value()) Show(1, num_items);
-}
-
-void InputProgress::Show(double fraction, std::int64_t num_items) {
+void InputProgress::UpdateTo(double fraction, std::int64_t num_items) {
+  if (!bar_.has_value()) StartBar(0);
   if (num_bytes_ == 0) {
     bar_->Update(num_items);
     return;
@@ -54,6 +44,10 @@ void InputProgress::Show(double fraction, std::int64_t num_items) {
                                          static_cast<double>(num_bytes_)),
                absl::StrFormat("%s %s%s", GroupDigits(num_items), item_,
                                num_items == 1 ? "" : "s"));
+}
+
+void InputProgress::Finish(std::int64_t num_items) {
+  if (bar_.has_value()) UpdateTo(1, num_items);
 }
 
 }  // namespace semrank

@@ -1,7 +1,7 @@
-// Progress of a command that works on a file of documents or texts block by
-// block. It counts bytes of the file: how many documents there are is known
-// only at the end, and lines are not documents. A pipe has no size, so there
-// the bar counts items.
+// Progress of a program that works on files, of documents block by block or of
+// pairs one by one. It counts bytes of the files: how many items there are is
+// known only at the end, and lines are not documents. A pipe has no size, so
+// there the bar counts items.
 #ifndef SEMRANK_MODEL_DATA_INPUT_PROGRESS_H_
 #define SEMRANK_MODEL_DATA_INPUT_PROGRESS_H_
 
@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/cli/progress.h"
 
@@ -17,8 +18,8 @@ namespace semrank {
 
 class InputProgress {
  public:
-  // `item` is what blocks consist of: "document".
-  InputProgress(std::string_view label, const std::string& path,
+  // `item` is what the files consist of: "document".
+  InputProgress(std::string_view label, const std::vector<std::string>& paths,
                 std::string_view item);
 
   // `begin` and `end` are shares of the file's bytes, as in DocumentBlock.
@@ -26,15 +27,18 @@ class InputProgress {
   // `num_done` items of the block are done, which is not empty, and
   // `num_items` in all.
   void Update(std::size_t num_done, std::int64_t num_items);
-  // The file is done.
+  // Without blocks: this share of the bytes is done.
+  void UpdateTo(double fraction, std::int64_t num_items);
+  // The files are done.
   void Finish(std::int64_t num_items);
 
  private:
-  void Show(double fraction, std::int64_t num_items);
+  // `begin` is where this run begins.
+  void StartBar(double begin);
 
   const std::string label_;
   const std::string item_;
-  std::int64_t num_bytes_ = 0;  // of the file; 0 = unknown
+  std::int64_t num_bytes_ = 0;  // of the files; 0 = unknown
   std::optional<ProgressBar> bar_;
   double first_ = 0;  // where the run began
   // The block of which Update speaks.

@@ -67,9 +67,8 @@ absl::Status CheckFields(int num_fields, bool judged) {
 absl::Status ParsePair(std::string_view line, PairLines lines,
                        ClickPair& pair) {
   const bool judged = lines == PairLines::kJudged;
-  if (line.size() >= LineReader::kMaxLineBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes - 1));
+  if (const std::string problem = ProblemOfBytes(line); !problem.empty()) {
+    return absl::InvalidArgumentError(problem);
   }
   std::string_view fields[kMaxFields];
   const int num_fields = SplitTabs(line, fields);
@@ -97,6 +96,23 @@ std::int64_t ClicksOf(std::string_view line) {
   return ParseCount("clicks", fields[2], clicks).ok() ? clicks : 1;
 }
 
+PairReader::PairReader(std::vector<std::string> paths, PairLines lines,
+                       BadLines& bad_lines)
+    : paths_(std::move(paths)),
+      lines_(lines),
+      num_bytes_(SizeOf(paths_)),
+      bad_lines_(bad_lines) {}
+
+double PairReader::fraction_read() const {
+  if (num_bytes_ == 0) return 0;
+  double bytes = static_cast<double>(num_bytes_before_);
+  if (file_ != nullptr) {
+    bytes += file_->fraction_read() *
+             static_cast<double>(SizeOf({paths_[next_path_ - 1]}));
+  }
+  return bytes / static_cast<double>(num_bytes_);
+}
+
 absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;
@@ -119,6 +135,9 @@ absl::StatusOr<bool> PairReader::Next(ClickPair& pair) {
     std::string_view line;
     SEMRANK_ASSIGN_OR_RETURN(const bool more, file_->Next(line));
     if (!more) {
+      SEMRANK_RETURN_IF_ERROR(
+          bad_lines_.EndFile(file_->path(), file_->line_number()));
+      num_bytes_before_ += SizeOf({file_->path()});
       file_.reset();
       continue;
     }

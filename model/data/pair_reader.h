@@ -2,6 +2,8 @@
 //
 //   Line     query TAB title [TAB clicks [TAB impressions]]; clicks and
 //            impressions are whole numbers from 0, clicks 1 if not there.
+//            Columns follow the title, so that a further tab is an error here,
+//            where it belongs to the title in a file of documents.
 //   Texts    normalised by the reader.
 //   Skipped  pairs with 0 clicks (shown, not chosen) unless PairLines asks for
 //            them. They are counted.
@@ -9,7 +11,7 @@
 //            grade.
 //   Errors   BadLines counts lines with a wrong number of fields, a count that
 //            is not a number, a text that is not UTF-8 or has neither letters
-//            nor numbers, and lines that are too long.
+//            nor numbers, and lines of ProblemOfBytes.
 #ifndef SEMRANK_MODEL_DATA_PAIR_READER_H_
 #define SEMRANK_MODEL_DATA_PAIR_READER_H_
 
@@ -38,16 +40,21 @@ enum class PairLines {
   kJudged,   // query TAB title TAB grade; `clicks` holds the grade
 };
 
+// How often programs show how far they have read: the bar needs more time than
+// a pair.
+inline constexpr std::int64_t kPairsPerUpdate = 1'024;
+
 class PairReader {
  public:
   // Reads the files one after another. `bad_lines` outlives the reader.
   PairReader(std::vector<std::string> paths, PairLines lines,
-             BadLines& bad_lines)
-      : paths_(std::move(paths)), lines_(lines), bad_lines_(bad_lines) {}
+             BadLines& bad_lines);
 
   // False at the end of the last file.
   absl::StatusOr<bool> Next(ClickPair& pair);
 
+  // Share of the files' bytes that was read; 0 if one of them is a pipe.
+  double fraction_read() const;
   std::int64_t num_lines() const { return num_lines_; }
   std::int64_t num_without_clicks() const { return num_without_clicks_; }
 
@@ -57,7 +64,9 @@ class PairReader {
 
   std::vector<std::string> paths_;
   PairLines lines_;
+  std::int64_t num_bytes_;  // of all files; 0 = unknown
   std::size_t next_path_ = 0;
+  std::int64_t num_bytes_before_ = 0;  // of the files that are done
   std::unique_ptr<LineReader> file_;
   BadLines& bad_lines_;
   std::int64_t num_lines_ = 0;

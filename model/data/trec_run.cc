@@ -14,7 +14,6 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/data/input_lines.h"
-#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
@@ -48,7 +47,6 @@ class RunReader {
     if (!absl::SimpleAtof(fields[4], &score) || !std::isfinite(score)) {
       return absl::StrFormat("the score '%s' is no finite number", fields[4]);
     }
-    if (!IsValidUtf8(ToStd(fields[2]))) return "the id is not valid UTF-8";
     const auto query = queries_.find(fields[0]);
     if (query == queries_.end()) {
       ++num_unknown_queries_;

@@ -250,10 +250,7 @@ void AddEvaluateOptions(CommandLine& command_line,
   command_line.Group("Results", CommandLine::Level::kAdvanced);
   command_line.Add("run_depth", &options.run_depth,
                    "Documents of each query in --run_out.", {.min = 1});
-  command_line.Add("max_bad_lines", &options.max_bad_lines,
-                   "Bad lines over all files that are skipped; one more ends "
-                   "the run.",
-                   {.min = 0});
+  AddBadLinesFlag(command_line, &options.max_bad_lines);
   command_line.Add("threads", &options.num_threads,
                    "Number of threads; does not change the results. 0 = one "
                    "for each processor.",

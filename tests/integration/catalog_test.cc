@@ -106,25 +106,28 @@ TEST_F(CatalogTest, InterruptedPutSaysWhereToContinue) {
   }
   const std::string file =
       dir_.Write("docs.tsv", documents + "no id\nz\tlast\n");
-  auto run = Run({"put", "--documents=" + file});
-  EXPECT_EQ(run.exit_code, 2);
+  auto run = Run({"put", "--documents=" + file, "--max_bad_lines=0"});
+  EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, AllOf(HasSubstr(file + ":20001: \"no id\" has no id"),
                              HasSubstr("continue with --skip_lines=20000")));
   run = Run({"put", "--documents=" + file, "--skip_lines=20001"});
   EXPECT_EQ(run.out, "1 new, 0 replaced, 0 refused, of 1 document\n");
-  run =
-      Run({"put", "--documents=" + file, "--skip_lines=19990", "--shard=1/5"});
-  EXPECT_EQ(run.exit_code, 2);
+  run = Run({"put", "--documents=" + file, "--skip_lines=19990", "--shard=1/5",
+             "--max_bad_lines=0"});
+  EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
 }
 
-TEST_F(CatalogTest, LinesWithoutIdAreWrongUse) {
+TEST_F(CatalogTest, AFirstLineWithoutIdIsWrongUse) {
   auto run = Run({"put", "--documents=-"}, "no id here\n");
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("doc_id<TAB>title"));
   run = Run({"put", "--documents=-", "--numeric_ids"}, "seven\ttitle\n");
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("\"seven\" is not a number"));
+  run = Run({"put", "--documents=-"}, "1\ttitle\nno id here\n");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.err, HasSubstr("-:2: \"no id here\" has no id"));
   EXPECT_EQ(Run({"put"}).exit_code, 2);
   EXPECT_EQ(Run({"search"}).exit_code, 2);
 }

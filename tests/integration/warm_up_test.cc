@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <tuple>
+
 #include "tests/integration/server_program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/run_program.h"
@@ -50,6 +52,23 @@ TEST(WarmUpTest, AFileThatIsMissingEndsTheStartAndIsNamed) {
        "--http_address=127.0.0.1:0", "--warm_catalog=" + dir.File("none.tsv")});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr(dir.File("none.tsv")));
+}
+
+TEST(WarmUpTest, AFileWithoutTitlesEndsTheStart) {
+  const TempDir dir;
+  PublishTinyModel(dir.File("shop"));
+  for (const auto& [name, content, reason] :
+       {std::tuple("empty.tsv", "", "contains no titles"),
+        std::tuple("titles.txt", "red hat\n", "has no id"),
+        std::tuple("bad.tsv", "1\t\xff\n2\t\xff\n3\ta\n",
+                   "2 of its 3 lines cannot be used")}) {
+    const ProgramResult result =
+        RunProgram({kServer, "--model_dir=" + dir.File("shop"),
+                    "--listen_address=[::1]:0", "--http_address=127.0.0.1:0",
+                    "--warm_catalog=" + dir.Write(name, content)});
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.err, HasSubstr(reason));
+  }
 }
 
 TEST(WarmUpTest, APipeThatNobodyWritesToDoesNotHoldUpTheStop) {

@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/cli/progress.h"
+#include "model/data/input_progress.h"
 #include "model/data/pair_reader.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/data/report_data.h"
@@ -34,7 +34,8 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
   PairReader reader(files,
                     shown != nullptr ? PairLines::kAll : PairLines::kClicked,
                     bad_lines);
-  ProgressBar progress("reading", /*total=*/0, "pairs");
+  InputProgress progress("reading", files, "pair");
+  progress.UpdateTo(0, 0);
   std::vector<TextPair> pairs;
   ClickPair pair;
   for (;;) {
@@ -59,8 +60,12 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                                            *memory)) {
       return absl::OutOfRangeError("the pairs do not fit in memory");
     }
-    progress.Update(static_cast<std::int64_t>(pairs.size()));
+    if (pairs.size() % kPairsPerUpdate == 0) {
+      progress.UpdateTo(reader.fraction_read(),
+                        static_cast<std::int64_t>(pairs.size()));
+    }
   }
+  progress.Finish(static_cast<std::int64_t>(pairs.size()));
   if (reader.num_without_clicks() > 0) {
     absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
                   reader.num_without_clicks(),

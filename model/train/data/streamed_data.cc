@@ -8,7 +8,7 @@
 #include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
-#include "model/cli/progress.h"
+#include "model/data/input_progress.h"
 #include "model/data/pair_reader.h"
 #include "model/format/model_config.h"
 #include "model/text/word_sequences.h"
@@ -208,15 +208,20 @@ absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
                                     BadLines& bad_lines) {
   StreamCounter counter(options);
   PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines);
-  ProgressBar progress("counting", /*total=*/0, "pairs");
+  InputProgress progress("counting", options.data.train_files, "pair");
+  progress.UpdateTo(0, 0);
   ClickPair pair;
-  for (std::int64_t count = 1;; ++count) {
+  std::int64_t count = 0;
+  for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
     if (!more) break;
     if (Interrupted()) return absl::CancelledError("interrupted while reading");
     counter.Add(pair);
-    progress.Update(count);
+    if (++count % kPairsPerUpdate == 0) {
+      progress.UpdateTo(reader.fraction_read(), count);
+    }
   }
+  progress.Finish(count);
   counter.DropTooSmallValidation();
   CountedLog log = counter.Finish();
   if (log.titles.size() >= 2) return log;

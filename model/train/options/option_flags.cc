@@ -70,10 +70,7 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
                    "Judged titles, query TAB title TAB grade. Those of a lower "
                    "grade than the clicked one are the negatives of "
                    "--negative_sampling=shown and --hard_negatives.");
-  command_line.Add("max_bad_lines", &options.max_bad_lines,
-                   "Bad lines over all files that are skipped; one more ends "
-                   "the run.",
-                   {.min = 0, .max = std::int64_t{1} << 40});
+  AddBadLinesFlag(command_line, &options.max_bad_lines);
   command_line.Add(
       "memory_limit", &options.memory_limit,
       absl::StrFormat("Bytes of memory. Pairs that take more than %g %% of it "

@@ -15,6 +15,7 @@
 
 #include "absl/time/time.h"
 #include "model/cli/flag_spec.h"
+#include "model/data/input_lines.h"
 #include "model/text/featurizer.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -31,8 +32,7 @@ struct DataOptions {
   // kMaxPairShare of it are streamed from their files, and then it bounds all
   // that the run takes.
   std::int64_t memory_limit = 0;
-  // Lines that may be skipped over all files.
-  std::int64_t max_bad_lines = 100;
+  BadLineLimit max_bad_lines;
 
   // Pairs for the validation loss: of these files, or else of this share of
   // the queries of train_files (-1 = kDefaultValidFraction, but 0 with

@@ -75,7 +75,10 @@ TEST_F(CliTest, AFileWithoutTitlesIsAFailureThatNamesIt) {
 
 TEST_F(CliTest, PutFailsIfAllLinesWereBad) {
   const std::string documents = dir_.Write("docs.tsv", "1\tcaf\xe9\n");
-  const auto run = Run({"put", "--documents=" + documents});
+  auto run = Run({"put", "--documents=" + documents});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("docs.tsv: 1 of its 1 lines cannot be used"));
+  run = Run({"put", "--documents=" + documents, "--max_bad_lines=1"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
   EXPECT_THAT(run.err, AllOf(HasSubstr("docs.tsv:1: not valid UTF-8"),

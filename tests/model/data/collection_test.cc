@@ -96,15 +96,47 @@ TEST_F(CollectionTest, RepeatsAreBadAndTheFirstOneCounts) {
 }
 
 TEST_F(CollectionTest, BadDocumentLinesAreNamedWithTheReason) {
-  ExpectBadDocument("no tab", "1 tab-separated fields instead of 2");
-  ExpectBadDocument("d2\ta\tb", "3 tab-separated fields instead of 2");
-  ExpectBadDocument("\ttitle", "is empty or contains a blank");
+  ExpectBadDocument("no tab", "has no id");
+  ExpectBadDocument("\ttitle", "has no id");
   ExpectBadDocument("d 2\ttitle", "is empty or contains a blank");
   ExpectBadDocument("d1\ttitle", "is repeated");
   ExpectBadDocument(std::string(1025, 'd') + "\ttitle", "1024 bytes");
   ExpectBadDocument("d2\t\xff", "");
-  ExpectBadDocument("d\xff\ttitle", "the id is not valid UTF-8");
+  ExpectBadDocument("d\xff\ttitle", "not valid UTF-8");
   ExpectBadDocument("d2\t" + std::string(2 << 20, 'a'), "longer than");
+}
+
+TEST_F(CollectionTest, FurtherTabsBelongToTheTitle) {
+  ASSERT_OK_AND_ASSIGN(
+      const Collection collection,
+      Read("d1\tapple\tpie\n", "q1\tapple\t7\n", "q1 0 d1 1\n"));
+  EXPECT_THAT(collection.documents, ElementsAre("apple pie"));
+  EXPECT_EQ(collection.queries[0].text, "apple 7");
+}
+
+TEST_F(CollectionTest, DocumentsAndQueriesMayBeCsvOrJson) {
+  const CollectionFiles files{
+      dir_.Write("docs.CSV", "title,document_id\n\"Apple,\nPie\",d1\n"),
+      dir_.Write("queries.jsonl", "{\"id\": 7, \"title\": \"apple\"}\n"),
+      dir_.Write("qrels.txt", "7 0 d1 1\n")};
+  ASSERT_OK_AND_ASSIGN(const Collection collection,
+                       ReadCollection(files, bad_lines_));
+  EXPECT_THAT(collection.documents, ElementsAre("apple pie"));
+  EXPECT_EQ(collection.queries[0].id, "7");
+}
+
+TEST_F(CollectionTest, AnArrayOrAnOpenQuoteIsNamed) {
+  CollectionFiles files{
+      dir_.Write("docs.json", "[\n{\"id\": 7, \"title\": \"a\"}\n]\n"),
+      dir_.Write("queries.tsv", "q1\ta\n"),
+      dir_.Write("qrels.txt", "q1 0 d1 1\n")};
+  EXPECT_THAT(ReadCollection(files, bad_lines_),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("docs.json:1: a JSON array")));
+  files.documents = dir_.Write("docs.csv", "id,title\nd1,\"19 inch\nd2,b\n");
+  EXPECT_THAT(ReadCollection(files, bad_lines_),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("docs.csv:2: the quote that opens")));
 }
 
 TEST_F(CollectionTest, BadJudgementLinesAreCounted) {

@@ -75,6 +75,28 @@ TEST_F(PairReaderTest, SkipsBadLinesUpToTheLimit) {
                              HasSubstr("--max_bad_lines"))));
 }
 
+TEST_F(PairReaderTest, TellsHowManyBytesOfAllFilesAreRead) {
+  const std::string a = dir_.Write("a.tsv", "one\ta\n");
+  const std::string b = dir_.Write("b.tsv", "two\tb\none\tb\nq\tcc\n");
+  PairReader reader({a, b}, PairLines::kClicked, bad_lines_);
+  ClickPair pair;
+  EXPECT_TRUE(reader.Next(pair).value());
+  EXPECT_DOUBLE_EQ(reader.fraction_read(), 6.0 / 23);
+  while (reader.Next(pair).value()) {
+  }
+  EXPECT_EQ(reader.fraction_read(), 1);
+}
+
+TEST_F(PairReaderTest, AFileOfBadLinesFailsAtItsEnd) {
+  bad_lines_ = BadLines(BadLineLimit(100, /*max_share=*/0.5));
+  PairReader reader({dir_.Write("clicks.csv", "query,title\na,b\n")},
+                    PairLines::kClicked, bad_lines_);
+  ClickPair pair;
+  EXPECT_THAT(reader.Next(pair),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("clicks.csv: 2 of its 2 lines cannot")));
+}
+
 TEST_F(PairReaderTest, MissingFileIsNamed) {
   EXPECT_THAT(ReadAll({dir_.File("none.tsv")}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("none.tsv")));

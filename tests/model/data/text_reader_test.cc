@@ -77,7 +77,7 @@ TEST_F(ReadTextsTest, BadLinesAreSkippedAndReported) {
   EXPECT_THAT(list.texts, ElementsAre("a", "b"));
   const std::string printed = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(printed, HasSubstr("t.txt:2: not valid UTF-8"));
-  EXPECT_THAT(printed, HasSubstr("t.txt:3: 1048576 bytes or more"));
+  EXPECT_THAT(printed, HasSubstr("t.txt:3: longer than 1048575 bytes"));
   EXPECT_THAT(printed, HasSubstr("t.txt: 2 lines skipped"));
 }
 

@@ -212,7 +212,7 @@ TEST_F(EvaluateMainTest, IdsAndSlicesOfOtherBytesAreBadLines) {
   const ProgramResult result =
       Evaluate({"--ranker=bm25", "--slices=" + slices, "--output=json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("docs.tsv:1: the id is not valid UTF-8"));
+  EXPECT_THAT(result.err, HasSubstr("docs.tsv:1: not valid UTF-8"));
   EXPECT_THAT(result.err, HasSubstr("slices.tsv:1: not valid UTF-8"));
   EXPECT_EQ(nlohmann::json::parse(result.out)["slices"].size(), 1u);
 }
