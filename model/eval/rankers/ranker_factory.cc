@@ -7,9 +7,8 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/eval/rankers/hybrid_ranker.h"
+#include "model/eval/rankers/combined_rankers.h"
 #include "model/eval/rankers/model_ranker.h"
-#include "model/eval/rankers/name_match_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
 #include "model/format/model_bundle.h"
 

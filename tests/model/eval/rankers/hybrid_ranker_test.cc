@@ -1,11 +1,10 @@
-#include "model/eval/rankers/hybrid_ranker.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>
 
+#include "model/eval/rankers/combined_rankers.h"
 #include "tests/model/eval/rankers/table_ranker.h"
 
 namespace semrank {

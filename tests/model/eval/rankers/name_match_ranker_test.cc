@@ -1,5 +1,3 @@
-#include "model/eval/rankers/name_match_ranker.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/eval/rankers/combined_rankers.h"
 #include "tests/model/eval/rankers/table_ranker.h"
 
 namespace semrank {
