@@ -1,11 +1,25 @@
 // semrank-eval: ranks a judged collection and measures the rankings.
+#include <algorithm>
+#include <cstdint>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
 #include "model/base/interrupt.h"
+#include "model/base/status_macros.h"
+#include "model/base/thread_pool.h"
 #include "model/cli/command_line.h"
 #include "model/cli/standard_streams.h"
-#include "model/eval/evaluate_command.h"
+#include "model/data/collection.h"
+#include "model/data/input_lines.h"
+#include "model/data/trec_run.h"
+#include "model/eval/evaluate_options.h"
+#include "model/eval/evaluation_output.h"
 #include "model/eval/inspect_command.h"
+#include "model/eval/tuning.h"
 #include "model/eval/vocabulary_command.h"
 
 namespace semrank {
@@ -75,6 +89,189 @@ much alike the contexts of a word are to it (table 2). Without a model: the
 words that occur in the same texts most (DICE, SSI 2.2.1).
 )"};
 
+void Remark(const std::string& text) {
+  absl::FPrintF(stderr, "semrank-eval: %s\n", text);
+}
+
+// Reports properties of the input that explain surprising figures.
+void RemarkOnCollection(const Collection& collection,
+                        const EvaluateCommandOptions& options,
+                        std::int64_t num_bad_lines) {
+  if (num_bad_lines > 0) {
+    Remark(absl::StrFormat("bad lines skipped: %d", num_bad_lines));
+  }
+  if (collection.num_unknown_documents > 0) {
+    Remark(absl::StrFormat(
+        "judgements of documents that are not in %s: %d; the relevant ones "
+        "count as not found",
+        options.files.documents, collection.num_unknown_documents));
+  }
+  const auto left_out = std::count_if(
+      collection.queries.begin(), collection.queries.end(),
+      [](const JudgedQuery& query) { return !query.HasRelevant(); });
+  if (left_out > 0) {
+    Remark(absl::StrFormat(
+        "queries excluded, as no document has grade 1 or more: %d", left_out));
+  }
+  // Qrels without grade 0 (clicks, for example) leave nothing to rank below.
+  const bool only_relevant = std::all_of(
+      collection.queries.begin(), collection.queries.end(),
+      [](const JudgedQuery& query) {
+        return std::all_of(query.judgements.begin(), query.judgements.end(),
+                           [](const Judgement& j) { return j.grade >= 1; });
+      });
+  if (only_relevant && options.evaluate.candidates == Candidates::kJudged) {
+    Remark(
+        "every judged document is relevant, so most orders of them are "
+        "perfect; --candidates=all ranks the whole collection");
+  }
+}
+
+class RankerEvaluator {
+ public:
+  RankerEvaluator(const EvaluateCommandOptions& options,
+                  const Collection& collection, BadLines& bad_lines)
+      : options_(options),
+        ranker_options_(options.ranker_options),
+        collection_(collection),
+        bad_lines_(bad_lines),
+        pool_(options.num_threads) {}
+
+  // Appends to evaluations and tuned.
+  absl::Status Evaluate(const std::string& name, Results& results) {
+    // A flag of --tune may belong to one of several rankers.
+    std::vector<std::string> flags;
+    for (const std::string& flag : options_.tune) {
+      if (IsTunable(name, flag)) flags.push_back(flag);
+    }
+    results.tuned.emplace_back();
+    // Learning comes before tuning, which changes only the smoothing.
+    SEMRANK_RETURN_IF_ERROR(LearnIfNeeded(name));
+    if (flags.empty()) {
+      SEMRANK_ASSIGN_OR_RETURN(Evaluation evaluation,
+                               EvaluateWith(name, ranker_options_));
+      results.evaluations.push_back(std::move(evaluation));
+    } else {
+      SEMRANK_ASSIGN_OR_RETURN(TuningResult tuned,
+                               Tune(flags, ranker_options_, collection_,
+                                    [&](const RankerOptions& ranker_options) {
+                                      return EvaluateWith(name, ranker_options);
+                                    }));
+      results.evaluations.push_back(std::move(tuned.evaluation));
+      results.tuned.back() = std::move(tuned);
+    }
+    // Names the ranker as the user did: every model's ranker has the name
+    // "model", but two of them may be compared.
+    results.evaluations.back().ranker = name;
+    return absl::OkStatus();
+  }
+
+ private:
+  // Translations are learned once for all rankers and all tried values.
+  absl::Status LearnIfNeeded(const std::string& name) {
+    if (RunFile(name) || !UsesTranslations(name) ||
+        ranker_options_.translation_model != nullptr) {
+      return absl::OkStatus();
+    }
+    SEMRANK_ASSIGN_OR_RETURN(ranker_options_.translation_model,
+                             LearnTranslations(options_.train, bad_lines_));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TrecRun> ReadRun(const std::string& file) {
+    const std::int64_t num_bad_before = bad_lines_.count();
+    SEMRANK_ASSIGN_OR_RETURN(TrecRun run,
+                             ReadTrecRun(file, collection_, bad_lines_));
+    if (const auto num_bad = bad_lines_.count() - num_bad_before; num_bad > 0) {
+      Remark(absl::StrFormat("%s: bad lines skipped: %d", file, num_bad));
+    }
+    if (run.num_unknown_documents > 0) {
+      Remark(absl::StrFormat(
+          "%s: ranked documents that are not in %s: %d; %s", file,
+          options_.files.documents, run.num_unknown_documents,
+          options_.evaluate.candidates == Candidates::kAll
+              ? "they keep their ranks, and are relevant if the qrels say so"
+              : "--candidates=judged leaves them out"));
+    }
+    return run;
+  }
+
+  absl::StatusOr<Evaluation> EvaluateWith(const std::string& name,
+                                          const RankerOptions& ranker_options) {
+    if (const auto file = RunFile(name)) {
+      SEMRANK_ASSIGN_OR_RETURN(const TrecRun run, ReadRun(std::string(*file)));
+      return EvaluateRun(run, collection_, options_.evaluate);
+    }
+    SEMRANK_ASSIGN_OR_RETURN(
+        const auto ranker,
+        CreateRanker(name, ranker_options, collection_, pool_));
+    return EvaluateRanker(*ranker, collection_, options_.evaluate, pool_);
+  }
+
+  const EvaluateCommandOptions& options_;
+  RankerOptions ranker_options_;
+  const Collection& collection_;
+  BadLines& bad_lines_;
+  ThreadPool pool_;
+};
+
+absl::Status WriteFiles(const Results& results) {
+  const EvaluateCommandOptions& options = results.options;
+  if (!options.svg_out.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        ReplaceFile(options.svg_out, TopGradeFigure(results)));
+  }
+  const Evaluation& only = results.evaluations.front();
+  if (!options.run_out.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        ReplaceFile(options.run_out, FormatTrecRun(only, results.collection)));
+  }
+  if (options.per_query.empty()) return absl::OkStatus();
+  return ReplaceFile(options.per_query, FormatPerQuery(only, results.baseline(),
+                                                       results.collection));
+}
+
+absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options) {
+  std::ostream& out = std::cout;
+  BadLines bad_lines(options.max_bad_lines);
+  SEMRANK_ASSIGN_OR_RETURN(const Collection collection,
+                           ReadCollection(options.files, bad_lines));
+  Results results{options, collection};
+  if (!options.slices.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(results.slices,
+                             ReadSlices(options.slices, collection, bad_lines));
+  }
+  RemarkOnCollection(collection, options, bad_lines.count());
+  std::vector<std::string> names = options.rankers;
+  if (!options.baseline.empty()) names.push_back(options.baseline);
+  const ResultTable table(names);
+  const bool json = options.output == OutputFormat::kJson;
+  if (!json) {
+    out << FormatCollection(collection, options.evaluate) << "\n"
+        << table.Head() << std::flush;
+  }
+  // Evaluates one ranker at a time: the index or the vectors of each may fill
+  // the memory.
+  RankerEvaluator evaluator(options, collection, bad_lines);
+  for (const std::string& name : names) {
+    SEMRANK_RETURN_IF_ERROR(evaluator.Evaluate(name, results));
+    if (json) continue;
+    out << table.Rows(results.evaluations.back());
+    if (const auto& tuned = results.tuned.back()) out << FormatTuned(*tuned);
+    out << std::flush;
+  }
+  // Files are written before the rest of the output: if the reader closes the
+  // pipe, they are complete.
+  SEMRANK_RETURN_IF_ERROR(WriteFiles(results));
+  if (json) {
+    PrintJson(results, out);
+  } else {
+    PrintSlices(results, table, out);
+    PrintComparisons(results, out);
+  }
+  return absl::OkStatus();
+}
+
 // `status`, or an error when what was printed has not arrived.
 absl::Status WithOutput(const absl::Status& status) {
   // A full disk shows only when the buffer is written.
@@ -111,7 +308,7 @@ int Main(int argc, char** argv) {
         WithOutput(RunInspectCommand(inspect, std::cout)));
   }
   absl::Status status = Resolve(evaluate);
-  if (status.ok()) status = RunEvaluateCommand(evaluate, std::cout);
+  if (status.ok()) status = RunEvaluateCommand(evaluate);
   return command_line.ExitCode(WithOutput(status));
 }
 

@@ -10,6 +10,7 @@
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
 #include "model/eval/comparison_output.h"
+#include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/tuning.h"
 #include "model/html/svg_chart.h"
 #include "model/text/ngram_vocabulary.h"

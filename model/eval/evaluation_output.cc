@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/eval/comparison_output.h"
+#include "model/eval/metrics/comparison.h"
+#include "model/html/svg_chart.h"
 
 namespace semrank {
 namespace {
@@ -24,6 +28,18 @@ std::string FormatValues(const MetricValues& values) {
 
 std::string NameOf(Candidates candidates) {
   return candidates == Candidates::kAll ? "all" : "judged";
+}
+
+nlohmann::ordered_json SlicesToJson(const Results& results,
+                                    const Evaluation& evaluation) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const Slice& slice : results.slices) {
+    const Evaluation part = evaluation.OfQueries(slice.queries);
+    if (part.queries.empty()) continue;
+    json[slice.name] = EvaluationToJson(part);
+    json[slice.name].erase("ranker");
+  }
+  return json;
 }
 
 }  // namespace
@@ -143,6 +159,95 @@ std::string FormatTrecRun(const Evaluation& evaluation,
     }
   }
   return content;
+}
+
+std::string FormatTuned(const TuningResult& tuned) {
+  return absl::StrFormat(
+      "  cross-validated: %s on one half, %s on the other; best on all: %s\n",
+      tuned.best_on_half[0], tuned.best_on_half[1], tuned.best);
+}
+
+void PrintSlices(const Results& results, const ResultTable& table,
+                 std::ostream& out) {
+  for (const Slice& slice : results.slices) {
+    out << absl::StrFormat("\nslice %s\n", slice.name);
+    bool first = true;
+    for (const Evaluation& evaluation : results.evaluations) {
+      const Evaluation part = evaluation.OfQueries(slice.queries);
+      if (part.queries.empty()) {
+        out << "no query with a relevant document\n";
+        break;
+      }
+      if (first) {
+        out << absl::StrFormat("%d queries\n", part.queries.size())
+            << table.Head();
+      }
+      first = false;
+      out << table.Rows(part);
+    }
+  }
+}
+
+void PrintComparisons(const Results& results, std::ostream& out) {
+  if (results.baseline() == nullptr) return;
+  for (std::size_t i = 0; i + 1 < results.evaluations.size(); ++i) {
+    out << FormatComparison(results.evaluations[i], *results.baseline(),
+                            results.collection);
+  }
+  if (results.evaluations.size() > 2) out << FormatMatrix(results.evaluations);
+}
+
+void PrintJson(const Results& results, std::ostream& out) {
+  const Evaluation* baseline = results.baseline();
+  std::vector<nlohmann::ordered_json> matrix;
+  if (baseline != nullptr && results.evaluations.size() > 2) {
+    matrix = MatrixToJson(results.evaluations);
+  }
+  for (std::size_t i = 0; i < results.options.rankers.size(); ++i) {
+    const Evaluation& evaluation = results.evaluations[i];
+    nlohmann::ordered_json json = EvaluationToJson(evaluation);
+    AddOptions(results.options.evaluate, json);
+    if (const auto& tuned = results.tuned[i]) {
+      json["tuned"] = {{"on_half", tuned->best_on_half},
+                       {"on_all", tuned->best}};
+    }
+    if (!results.slices.empty()) {
+      json["slices"] = SlicesToJson(results, evaluation);
+    }
+    if (baseline != nullptr) {
+      json["baseline"] = EvaluationToJson(*baseline);
+      if (!results.slices.empty()) {
+        json["baseline"]["slices"] = SlicesToJson(results, *baseline);
+      }
+      json["comparison"] = ComparisonToJson(evaluation, *baseline);
+      json["top_grades"] =
+          TopGradeMatrix(evaluation, *baseline, results.collection);
+      json["moved_queries"] =
+          MovedQueriesToJson(evaluation, *baseline, results.collection);
+    }
+    if (!matrix.empty()) json["matrix"] = matrix[i];
+    // The name of a run's file need not be UTF-8, which JSON must be.
+    out << json.dump(-1, ' ', false,
+                     nlohmann::ordered_json::error_handler_t::replace)
+        << "\n";
+  }
+}
+
+std::string TopGradeFigure(const Results& results) {
+  Chart chart{.title = "Queries by the grade of the first document",
+              .x_label = "grade",
+              .y_label = "queries"};
+  for (const Evaluation& evaluation : results.evaluations) {
+    ChartSeries& series = chart.series.emplace_back();
+    series.name = evaluation.ranker;
+    for (const int grade : TopGrades(evaluation, results.collection)) {
+      while (std::cmp_less_equal(series.points.size(), grade)) {
+        series.points.push_back({static_cast<double>(series.points.size()), 0});
+      }
+      ++series.points[grade].y;
+    }
+  }
+  return SvgFile(BarChart(chart));
 }
 
 }  // namespace semrank

@@ -6,18 +6,38 @@
 #ifndef SEMRANK_MODEL_EVAL_EVALUATION_OUTPUT_H_
 #define SEMRANK_MODEL_EVAL_EVALUATION_OUTPUT_H_
 
+#include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "model/data/collection.h"
+#include "model/eval/evaluate_options.h"
 #include "model/eval/metrics/evaluate.h"
+#include "model/eval/tuning.h"
 
 namespace semrank {
 
 // A line that describes what was evaluated.
 std::string FormatCollection(const Collection& collection,
                              const EvaluateOptions& options);
+
+// All results that are printed.
+struct Results {
+  const EvaluateCommandOptions& options;
+  const Collection& collection;
+  std::vector<Slice> slices = {};
+  // One for each of options.rankers, then that of the baseline.
+  std::vector<Evaluation> evaluations = {};
+  // The tuned values of each, or nullopt.
+  std::vector<std::optional<TuningResult>> tuned = {};
+
+  const Evaluation* baseline() const {
+    return options.baseline.empty() ? nullptr : &evaluations.back();
+  }
+};
 
 // Formats rows with aligned columns: the first is as wide as the longest name
 // of a ranker.
@@ -33,6 +53,21 @@ class ResultTable {
  private:
   int name_width_;
 };
+
+// The line below a ranker's rows that names its tuned values.
+std::string FormatTuned(const TuningResult& tuned);
+
+// What follows the table: a table for each slice, then the comparisons with the
+// baseline.
+void PrintSlices(const Results& results, const ResultTable& table,
+                 std::ostream& out);
+void PrintComparisons(const Results& results, std::ostream& out);
+
+// One object a line for each ranker; the baseline's is inside of them.
+void PrintJson(const Results& results, std::ostream& out);
+
+// Figure 3 of the CLSM paper: SVG.
+std::string TopGradeFigure(const Results& results);
 
 // {"ranker": ..., "queries": n, "metrics": {"ndcg@1": x, ...},
 //  "standard_errors": {...}, "ranking_loss": x, "mean_ranking_loss": x,

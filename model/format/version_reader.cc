@@ -14,6 +14,7 @@
 #include "model/format/safetensors.h"
 #include "model/format/sha256.h"
 #include "model/format/vocabulary_file.h"
+#include "model/text/word_vocabulary.h"
 
 namespace semrank {
 namespace {

@@ -14,6 +14,7 @@
 #include "model/base/strings.h"
 #include "model/eval/rankers/inverted_lists.h"
 #include "model/eval/rankers/word_features.h"
+#include "model/eval/translation/phrase_translations.h"
 #include "model/text/bag_batch.h"
 #include "model/text/normalizer.h"
 
