@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
+#include "model/text/text_limit.h"
 #include "server/base/request_log.h"
 #include "server/options.h"
 #include "server/vectors/circuit_breaker.h"
@@ -138,6 +139,9 @@ void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
             "bytes.",
             {.min = kMinVectorBytes, .max = kMaxVectorBytes});
 }
+
+// What semrank embed takes offline, a server takes, too.
+static_assert(Limits().max_text_bytes == kDefaultMaxTextBytes);
 
 // Each limit bounds what one client can make the server hold or do;
 // FinishOptions checks those that depend on each other.

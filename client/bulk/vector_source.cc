@@ -63,8 +63,9 @@ class ServerSource final : public VectorSource {
 
 class ModelDirectorySource final : public VectorSource {
  public:
-  explicit ModelDirectorySource(std::string path)
+  ModelDirectorySource(std::string path, std::int64_t max_text_bytes)
       : path_(std::move(path)),
+        max_text_bytes_(max_text_bytes),
         pool_(NumUsableProcessors()),
         scratches_(pool_.num_threads()) {}
 
@@ -83,6 +84,7 @@ class ModelDirectorySource final : public VectorSource {
                   std::string* reasons) const;
 
   const std::string path_;
+  const std::int64_t max_text_bytes_;
   ThreadPool pool_;
   std::shared_ptr<const TwoTowerModel> model_;
   std::vector<SliceScratch> scratches_;  // one per thread
@@ -165,9 +167,16 @@ void ModelDirectorySource::EmbedSlice(Side side,
   scratch.views.clear();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::string& normalized = scratch.normalized[i];
-    // A text that is not UTF-8 becomes empty, with the zero vector.
-    const absl::Status status = NormalizeText(*texts[i], normalized);
-    if (!status.ok()) reasons[i] = std::string(status.message());
+    // A text that is refused becomes empty, with the zero vector.
+    if (IsTooLong(*texts[i], max_text_bytes_)) {
+      normalized.clear();
+      reasons[i] =
+          absl::StrFormat("%d bytes, over the limit of %d (--max_text_bytes)",
+                          texts[i]->size(), max_text_bytes_);
+    } else if (const absl::Status status = NormalizeText(*texts[i], normalized);
+               !status.ok()) {
+      reasons[i] = std::string(status.message());
+    }
     scratch.views.push_back(normalized);
   }
   model_->EmbedTexts(side, scratch.views, scratch.embed, vectors);
@@ -179,8 +188,10 @@ std::unique_ptr<VectorSource> MakeServerSource(SemrankClient& client) {
   return std::make_unique<ServerSource>(client);
 }
 
-std::unique_ptr<VectorSource> MakeModelDirectorySource(std::string path) {
-  return std::make_unique<ModelDirectorySource>(std::move(path));
+std::unique_ptr<VectorSource> MakeModelDirectorySource(
+    std::string path, std::int64_t max_text_bytes) {
+  return std::make_unique<ModelDirectorySource>(std::move(path),
+                                                max_text_bytes);
 }
 
 }  // namespace semrank

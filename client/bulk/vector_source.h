@@ -5,12 +5,14 @@
 #ifndef SEMRANK_CLIENT_BULK_VECTOR_SOURCE_H_
 #define SEMRANK_CLIENT_BULK_VECTOR_SOURCE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/lib/semrank_client.h"
+#include "model/text/text_limit.h"
 
 namespace semrank {
 
@@ -30,10 +32,12 @@ class VectorSource {
 std::unique_ptr<VectorSource> MakeServerSource(SemrankClient& client);
 
 // Vectors from a published model, computed on all processors: the bits that a
-// server with this build and processor returns. Texts may have any length.
-// Errors are those of LoadModel, and NotFound for a model with another name.
-// Memory: the model, and vectors of 2,048 texts.
-std::unique_ptr<VectorSource> MakeModelDirectorySource(std::string path);
+// server with this build and processor returns. As there, a
+// text of more than `max_text_bytes` is a problem. Errors are those of
+// LoadModel, and NotFound for a model with another name. Memory: the model, and
+// vectors of 2,048 texts.
+std::unique_ptr<VectorSource> MakeModelDirectorySource(
+    std::string path, std::int64_t max_text_bytes = kDefaultMaxTextBytes);
 
 }  // namespace semrank
 

@@ -16,6 +16,7 @@
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
+#include "model/text/text_limit.h"
 
 namespace semrank {
 namespace {
@@ -69,6 +70,7 @@ struct EmbedOptions {
   v1::Side side = v1::SIDE_UNSPECIFIED;
   TextOptions texts;
   std::string model_dir;
+  std::int64_t max_text_bytes = kDefaultMaxTextBytes;
   bool timings = false;
   ModelOptions model;
   // For --output=FILE.
@@ -221,7 +223,8 @@ absl::Status RunEmbed(const EmbedOptions& options,
     SEMRANK_ASSIGN_OR_RETURN(client, SemrankClient::Create(common.client));
     source = MakeServerSource(*client);
   } else {
-    source = MakeModelDirectorySource(options.model_dir);
+    source =
+        MakeModelDirectorySource(options.model_dir, options.max_text_bytes);
   }
   if (!to_file.has_value()) {
     return EmbedToStdout(options, common.ResultFormat(), *source, client.get());
@@ -303,6 +306,10 @@ Command AddEmbedCommand(CommandLine& program, const CommonOptions& common) {
   command.Add("model_dir", &options->model_dir,
               "Model directory on this machine to embed with, on all "
               "processors, instead of a server.");
+  command.Add("max_text_bytes", &options->max_text_bytes,
+              "With --model_dir: bytes of the longest text, as the server's "
+              "flag of this name. Longer ones are not embedded.",
+              {.min = 1, .max = std::int64_t{1} << 20});
   AddFileFlags(command, *options);
   return {kEmbedInfo.name,
           [options, &common] { return RunEmbed(*options, common); }};

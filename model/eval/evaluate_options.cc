@@ -124,11 +124,11 @@ void AddEvaluateOptions(CommandLine& command_line,
   RankerOptions& ranker = options.ranker_options;
   command_line.Group("Collection");
   command_line.Add("docs", &options.files.documents,
-                   "File of documents, doc_id<TAB>title a line; .gz and .zst "
-                   "too.");
+                   "File of documents, doc_id<TAB>title a line, or .csv or "
+                   ".jsonl as for semrank put; .gz and .zst too.");
   command_line.Add("queries", &options.files.queries,
-                   "File of queries, query_id<TAB>query a line; .gz and .zst "
-                   "too.");
+                   "File of queries, query_id<TAB>query a line, or as --docs; "
+                   ".gz and .zst too.");
   command_line.Add("qrels", &options.files.qrels,
                    "Judgements in TREC form, query_id 0 doc_id grade a line; "
                    "grade 1 and above is relevant; .gz and .zst too.");

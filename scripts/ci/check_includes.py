@@ -52,8 +52,8 @@ ALLOWED |= {
     "server/http": ["model/base", "server/base", "server/auth"],
     "server/api": ["model/base", *CORE, "server/requests", "server/http", "proto"],
     "server/pages": ["model/base", *CORE, "server/requests", "server/http"],
-    "server": [*MODEL, "model/data", "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api", "server/pages",
-               "model_config", "proto"],
+    "server": [*MODEL, "model/data", "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api",
+               "server/pages", "model_config", "proto"],
     "client/lib": ["model/base", "model_config", "proto"],
     "client/output": ["model/base", "model/text", "model/cli", "model/data", "client/lib", "model_config", "proto"],
     # Offline embedding alone reaches the towers.

@@ -114,6 +114,14 @@ class EmbedFileTest(unittest.TestCase):
         self.assertEqual(missing.returncode, 1)
         self.assertIn(f"{self.folder}/none", missing.stderr)
 
+    def test_the_longest_text_is_the_same_with_and_without_a_server(self):
+        command = [BINARIES / "semrank", f"--address={self.address}", "embed", "--side=query"]
+        local = f"--model_dir={self.models}"
+        for length, more, refused in ((4096, [], False), (4096, [local], False), (4097, [], True), (4097, [local], True),
+                                      (4097, [local, "--max_text_bytes=5000"], False)):
+            run = subprocess.run([*command, *more, "cat", "x" * length], capture_output=True, text=True)
+            self.assertEqual("4097 bytes, over the limit of 4096 (--max_text_bytes)" in run.stderr, refused, run.stderr)
+
     def test_numpy_opens_npy_with_the_vectors_of_the_program_without_a_file(self):
         vectors = numpy.load(self.whole, mmap_mode="r")
         self.assertEqual((vectors.shape, vectors.dtype), ((NUM_TEXTS, 4), numpy.dtype("<f4")))
