@@ -40,6 +40,8 @@ std::string FormatConfig(const std::vector<FlagValue>& values) {
   return text;
 }
 
+// In the source, so that no other folder includes CLI11, which takes long to
+// compile.
 struct CommandLine::Impl : ProgramCommand {
   std::unique_ptr<CLI::App> root_app;
   std::string group = "Flags";
@@ -183,6 +185,8 @@ absl::Status CommandLine::Impl::CheckExtras(SplitArguments given) {
             ? absl::StrFormat(" (there is %s)", absl::StrJoin(names, ", "))
             : hint));
   }
+  // The first problem of the line is named, in the order in which a person
+  // would look for it.
   const std::vector<std::string> unknown = app->remaining(/*recurse=*/true);
   if (!unknown.empty()) return UnknownFlag(unknown.front());
   if (!given.without_value.empty()) {
@@ -217,6 +221,7 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   } catch (const CLI::Error& error) {
     return UsageError(error.what());
   }
+  // CLI11 knows the command only after it has parsed the tokens.
   for (ProgramCommand* command : impl_->commands) {
     if (command->app->parsed()) impl_->selected = command;
   }
@@ -230,6 +235,7 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   const bool all = impl_->help_all->count() > 0;
   if (all || impl_->help->count() > 0) return HelpText(*impl_, all);
   SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(std::move(given)));
+  // Before any kernel runs; all programs pass here.
   const absl::Status simd = UseSimdLevelOfEnvironment();
   if (!simd.ok()) return UsageError(ToStd(simd.message()));
   SEMRANK_RETURN_IF_ERROR(GatherValues(*impl_, impl_->config->results()));
@@ -256,6 +262,7 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
 
 absl::Status CommandLine::Impl::SetFields() {
   for (const Flag* flag : FlagsInUse()) {
+    // The field holds its default already, perhaps one that no text stands for.
     if (flag->source == FlagSource::kDefault) continue;
     const absl::Status status = flag->spec.set(flag->value);
     if (!status.ok()) {

@@ -21,6 +21,7 @@
 namespace semrank {
 namespace {
 
+// A larger file is not one of flags, and CLI11 would read all of it.
 constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 
 // "-" is standard input and "-5" a number. "-gamma=3" is taken for a flag
@@ -171,6 +172,7 @@ absl::Status UseLine(const ConfigLine& line, const std::string& path,
 absl::Status UseFile(const std::string& path, ProgramCommand& program) {
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<ConfigLine> lines,
                            ReadConfigFile(path));
+  // In order: of two lines with one flag the later one wins.
   for (const ConfigLine& line : lines) {
     SEMRANK_RETURN_IF_ERROR(UseLine(line, path, program));
   }
@@ -242,6 +244,7 @@ absl::Status GatherValues(ProgramCommand& program,
       flag->Give(FlagSource::kEnvironment, value, variable);
     }
   }
+  // --config is stronger than its variable, as with every flag.
   if (const char* path = FromEnvironment(EnvironmentName(kConfigFlag));
       path != nullptr && config_files.empty()) {
     config_files.push_back(path);

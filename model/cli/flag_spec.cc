@@ -27,6 +27,7 @@ requires std::is_arithmetic_v<T> std::string Format(T value) {
   return std::string(text, end);
 }
 std::string Format(const std::string& value) { return value; }
+// Empty is what Read never sets: the flag was not given.
 std::string Format(const std::optional<double>& value) {
   return value.has_value() ? Format(*value) : "";
 }
@@ -39,6 +40,7 @@ absl::Status MustBe(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrFormat("must be %s", what));
 }
 
+// A flag without bounds of its own needs none in its help.
 template <typename T>
 bool IsWhole(const FlagRange<T>& range) {
   const FlagRange<T> whole;
@@ -212,6 +214,7 @@ FlagSpec BindWords(std::string_view name, std::string_view help,
                    std::vector<std::string> words,
                    std::function<void(std::size_t)> set,
                    std::function<std::size_t()> get) {
+  // The words are copied into both functions, which live as long as the flag.
   const auto read = [words, set = std::move(set)](const std::string& text) {
     const auto found = std::ranges::find(words, text);
     if (found == words.end()) {

@@ -11,6 +11,7 @@
 namespace semrank {
 namespace {
 
+// As wide as the usage texts.
 constexpr int kHelpColumns = 100;
 
 std::string WrapLine(absl::string_view line, const std::string& margin) {
@@ -108,6 +109,7 @@ Flag* ProgramCommand::FindOwn(std::string_view name) const {
 }
 
 Flag* ProgramCommand::Find(std::string_view name) const {
+  // A flag of the program hides one of a command with the same name.
   if (Flag* flag = FindOwn(name); flag != nullptr) return flag;
   for (const ProgramCommand* command : commands) {
     if (Flag* flag = command->FindOwn(name); flag != nullptr) return flag;
@@ -153,6 +155,7 @@ std::string HelpText(const ProgramCommand& program, bool all) {
                           program.info.name);
   }
   std::vector<HelpEntry> entries;
+  // Their number shows that there are more: who needs one looks for it.
   int num_hidden = 0;
   for (const Flag* flag : program.FlagsInUse()) {
     if (flag->is_advanced && !all) {

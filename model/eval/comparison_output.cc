@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMovedQueriesShown = 20;
 constexpr std::string_view kRankingLossName = "ranking_loss";
 
+// Scripts read these names; EVALUATION.md lists them.
 nlohmann::ordered_json PairedToJson(const PairedComparison& paired) {
   return {{"delta", paired.delta},  {"standard_error", paired.standard_error},
           {"p", paired.t_test_p},   {"p_randomization", paired.randomization_p},
@@ -27,6 +28,7 @@ std::string PairedRow(std::string_view name, const PairedComparison& paired) {
                          paired.losses);
 }
 
+// A ranker of words may find fewer documents.
 std::span<const RankedDocument> TopOf(const QueryEvaluation& query) {
   return std::span(query.run).first(
       std::min(query.run.size(), kTopDocumentsShown));
@@ -63,7 +65,9 @@ nlohmann::ordered_json TopToJson(const Evaluation& evaluation, std::size_t q,
   return json;
 }
 
-// Table 7 of the CLSM paper, with sums.
+// Table 7 of the CLSM paper, with sums. Counts below the diagonal are queries
+// for which the evaluated ranker has the better first document, those above it
+// the queries that it loses.
 std::string FormatTopGrades(const Evaluation& evaluation,
                             const Evaluation& baseline,
                             const Collection& collection) {
@@ -143,6 +147,7 @@ std::string FormatComparison(const Evaluation& evaluation,
     text += PairedRow(kRankingLossName, *comparison.ranking_loss);
   }
   text += FormatTopGrades(evaluation, baseline, collection);
+  // Both directions are listed: what the ranker gains may hide what it loses.
   const std::vector<std::size_t> moved =
       MostMovedQueries(evaluation, baseline, kMovedQueriesShown);
   if (!moved.empty()) text += "\nqueries whose ndcg@10 moved most\n";
@@ -156,6 +161,7 @@ std::string FormatComparison(const Evaluation& evaluation,
 }
 
 std::string FormatMatrix(std::span<const Evaluation> evaluations) {
+  // Names may be paths of models, and all columns are as wide as the longest.
   std::size_t width = 12;
   for (const Evaluation& evaluation : evaluations) {
     width = std::max(width, evaluation.ranker.size() + 2);
@@ -172,7 +178,8 @@ std::string FormatMatrix(std::span<const Evaluation> evaluations) {
   }
   for (std::size_t i = 0; i < evaluations.size(); ++i) {
     absl::StrAppendFormat(&text, "\n%-*s", column, evaluations[i].ranker);
-    // Two lines for each ranker: the differences, and below them the p values.
+    // A ranker is not compared with itself: the diagonal stays blank. Two lines
+    // for each ranker: the differences, and below them the p values.
     std::string second = absl::StrFormat("\n%-*s", column, "  p");
     for (std::size_t j = 0; j < evaluations.size(); ++j) {
       absl::StrAppendFormat(
@@ -225,6 +232,8 @@ std::vector<nlohmann::ordered_json> MatrixToJson(
     std::span<const Evaluation> evaluations) {
   const std::size_t size = evaluations.size();
   std::vector<nlohmann::ordered_json> rows(size);
+  // Holm's correction is over the pairs of one metric: the metrics of one
+  // ranking are not independent tests.
   for (int m = 0; m < kNumMetrics; ++m) {
     const Matrix matrix = CompareAll(evaluations, static_cast<Metric>(m));
     const std::string metric(kMetricNames[m]);

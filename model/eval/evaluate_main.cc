@@ -89,6 +89,7 @@ much alike the contexts of a word are to it (table 2). Without a model: the
 words that occur in the same texts most (DICE, SSI 2.2.1).
 )"};
 
+// Standard output holds results alone, which scripts parse.
 void Remark(const std::string& text) {
   absl::FPrintF(stderr, "semrank-eval: %s\n", text);
 }
@@ -127,6 +128,8 @@ void RemarkOnCollection(const Collection& collection,
   }
 }
 
+// Evaluates rankers one after another and keeps what several of them share: the
+// threads and the learned translations.
 class RankerEvaluator {
  public:
   RankerEvaluator(const EvaluateCommandOptions& options,
@@ -200,6 +203,8 @@ class RankerEvaluator {
                                           const RankerOptions& ranker_options) {
     if (const auto file = RunFile(name)) {
       SEMRANK_ASSIGN_OR_RETURN(const TrecRun run, ReadRun(std::string(*file)));
+      // The scores are those of the file: there is nothing to compute in
+      // threads.
       return EvaluateRun(run, collection_, options_.evaluate);
     }
     SEMRANK_ASSIGN_OR_RETURN(
@@ -283,6 +288,8 @@ int Main(int argc, char** argv) {
   ReserveStandardStreams();
   IgnoreBrokenPipes();
   EvaluateCommandOptions evaluate;
+  // Off by default, for tests and for the trainer, which evaluates in the
+  // middle of an epoch.
   evaluate.evaluate.show_progress = true;
   VocabularyCommandOptions vocabulary;
   CommandLine command_line(kInfo);
@@ -292,6 +299,8 @@ int Main(int argc, char** argv) {
   AddInspectOptions(command_line.AddCommand(kInspectInfo), inspect);
   if (const auto exit_code = command_line.Parse(argc, argv)) return *exit_code;
   CatchInterrupts();
+  // Flags of the program may stand before the command, so the commands take the
+  // values of those that they share with it.
   if (command_line.command() == kVocabularyInfo.name) {
     vocabulary.output = evaluate.output;
     vocabulary.max_bad_lines = evaluate.max_bad_lines;

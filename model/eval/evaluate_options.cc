@@ -66,6 +66,8 @@ absl::Status ResolveRankers(EvaluateCommandOptions& options) {
   return CheckRanker("baseline", options.baseline, options.baseline, options);
 }
 
+// A flag that changes nothing would repeat the same evaluation for each of its
+// values and look like a result.
 absl::Status CheckTune(const EvaluateCommandOptions& options) {
   const std::vector<std::string>& flags = options.tune;
   const std::string given = absl::StrJoin(flags, ",");
@@ -92,6 +94,7 @@ absl::Status CheckTune(const EvaluateCommandOptions& options) {
   return absl::OkStatus();
 }
 
+// More colours than a chart has could not be distinguished.
 absl::Status CheckFigure(const EvaluateCommandOptions& options) {
   const std::size_t num_rankers =
       options.rankers.size() + (options.baseline.empty() ? 0 : 1);
@@ -103,6 +106,7 @@ absl::Status CheckFigure(const EvaluateCommandOptions& options) {
                                    kMaxChartSeries, num_rankers));
 }
 
+// Such a file has no column for the name of the ranker.
 absl::Status CheckTakesOneRanker(std::string_view flag, const std::string& file,
                                  const EvaluateCommandOptions& options) {
   if (file.empty() || options.rankers.size() == 1) return absl::OkStatus();
@@ -269,6 +273,7 @@ absl::Status Resolve(EvaluateCommandOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       CheckTakesOneRanker("per_query", options.per_query, options));
   SEMRANK_RETURN_IF_ERROR(CheckFigure(options));
+  // A linear gain cannot hide the other gains, however high a grade is.
   if (options.evaluate.gain == Gain::kLinear) {
     options.files.max_grade = kMaxGrade;
   }

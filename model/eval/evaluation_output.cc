@@ -15,6 +15,8 @@
 namespace semrank {
 namespace {
 
+// Wide enough for a pair of rankers, so that tables of several runs have the
+// same columns.
 constexpr int kMinNameWidth = 18;
 constexpr int kValueWidth = 9;
 
@@ -37,6 +39,7 @@ nlohmann::ordered_json SlicesToJson(const Results& results,
     const Evaluation part = evaluation.OfQueries(slice.queries);
     if (part.queries.empty()) continue;
     json[slice.name] = EvaluationToJson(part);
+    // The object around the slices names it.
     json[slice.name].erase("ranker");
   }
   return json;
@@ -46,6 +49,7 @@ nlohmann::ordered_json SlicesToJson(const Results& results,
 
 std::string FormatCollection(const Collection& collection,
                              const EvaluateOptions& options) {
+  // The others are left out of every mean.
   const auto num_queries = std::count_if(
       collection.queries.begin(), collection.queries.end(),
       [](const JudgedQuery& query) { return query.HasRelevant(); });
@@ -174,6 +178,7 @@ void PrintSlices(const Results& results, const ResultTable& table,
     bool first = true;
     for (const Evaluation& evaluation : results.evaluations) {
       const Evaluation part = evaluation.OfQueries(slice.queries);
+      // The queries of a slice are the same for every ranker.
       if (part.queries.empty()) {
         out << "no query with a relevant document\n";
         break;
@@ -194,6 +199,7 @@ void PrintComparisons(const Results& results, std::ostream& out) {
     out << FormatComparison(results.evaluations[i], *results.baseline(),
                             results.collection);
   }
+  // With one ranker and its baseline the matrix would repeat the comparison.
   if (results.evaluations.size() > 2) out << FormatMatrix(results.evaluations);
 }
 
@@ -241,6 +247,8 @@ std::string TopGradeFigure(const Results& results) {
     ChartSeries& series = chart.series.emplace_back();
     series.name = evaluation.ranker;
     for (const int grade : TopGrades(evaluation, results.collection)) {
+      // A grade that no first document has keeps a bar of height 0, so that the
+      // bars of one grade stand side by side.
       while (std::cmp_less_equal(series.points.size(), grade)) {
         series.points.push_back({static_cast<double>(series.points.size()), 0});
       }

@@ -22,8 +22,11 @@
 namespace semrank {
 namespace {
 
+// A batch large enough for the matrix product to be fast.
 constexpr std::size_t kWordsPerBatch = 1024;
 
+// The four uses of the command exclude each other. Each message names the flag
+// that is missing or too much for the use that the other flags show.
 absl::Status CheckFlags(const InspectCommandOptions& options) {
   const bool has_context = !options.context_word.empty();
   const bool has_correlated = !options.correlated.empty();
@@ -80,6 +83,7 @@ void PrintUnits(const InspectCommandOptions& options,
                 const std::vector<std::string>& words, std::ostream& out) {
   const std::vector<float> vectors = EmbedWords(model, options.side, words);
   const std::size_t dim = model.embedding_dim();
+  // A file may have fewer words than are asked for.
   const std::size_t shown =
       std::min(words.size(), static_cast<std::size_t>(options.num_words));
   std::vector<std::size_t> order(words.size());
@@ -137,6 +141,8 @@ absl::StatusOr<PooledText> PoolOneText(std::string_view flag,
   if (pooled.words.empty()) {
     return FlagError(flag, text, "has neither letters nor numbers");
   }
+  // The model's own call gives vectors only; the winners of the pooling are
+  // known to the tower.
   TowerInput input;
   TowerScratch scratch;
   tower->AppendText(model.featurizer(), normalized, input);
@@ -173,6 +179,7 @@ absl::Status PrintPair(const InspectCommandOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const PooledText title,
       PoolOneText("title", options.title, model, Side::kDocument));
+  // The figure shows all units, the list below only the best.
   if (!options.svg_out.empty()) {
     SEMRANK_RETURN_IF_ERROR(
         ReplaceFile(options.svg_out, PairFigure(query, title)));
@@ -307,6 +314,7 @@ void AddInspectOptions(CommandLine& command_line,
 absl::Status RunInspectCommand(const InspectCommandOptions& options,
                                std::ostream& out) {
   SEMRANK_RETURN_IF_ERROR(CheckFlags(options));
+  // This use alone needs no model.
   if (!options.correlated.empty()) return PrintCorrelated(options, out);
   SEMRANK_ASSIGN_OR_RETURN(const auto model,
                            LoadModel(options.model_dir, options.model_version));

@@ -19,6 +19,8 @@ struct Axis {
   void (*set)(RankerOptions& options, double value);
 };
 
+// Each value costs an evaluation of all queries, and the lists of several flags
+// multiply, so the lists are short.
 const std::vector<Axis>& Axes() {
   static const auto* const axes = new std::vector<Axis>{
       {"bm25_k1",
@@ -69,6 +71,7 @@ const std::vector<Axis>& Axes() {
   return *axes;
 }
 
+// The flags were checked against TunableFlags.
 const Axis& AxisOf(std::string_view flag) {
   return *std::find_if(Axes().begin(), Axes().end(),
                        [&](const Axis& axis) { return axis.flag == flag; });
@@ -127,6 +130,8 @@ std::array<double, 3> ScoresOf(const Evaluation& evaluation,
   return sums;
 }
 
+// The setting with the highest sum so far. Its evaluation is kept, since making
+// it again may take minutes.
 struct Best {
   double score = -1;
   std::string setting;

@@ -28,6 +28,7 @@ std::string WindowText(const std::vector<std::string_view>& words,
   return text;
 }
 
+// A word without known features has the zero vector, and a cosine of 0.
 float Cosine(const std::vector<float>& a, const std::vector<float>& b) {
   const int size = static_cast<int>(a.size());
   const float length =
@@ -57,6 +58,7 @@ absl::StatusOr<std::vector<WordContext>> FindWordContexts(
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] != word) continue;
       const std::string window = WindowText(words, i, tower.window());
+      // Titles repeat: the same window has the same vector.
       if (!seen.insert(window).second) continue;
       const std::vector<float> activations =
           tower.ConvolveWord(input, 0, static_cast<int>(i), scratch);
@@ -80,22 +82,15 @@ WordCorrelations::WordCorrelations(const std::vector<std::string>& words) {
 }
 
 void WordCorrelations::AddText(std::string_view text) {
+  // n counts texts, so a word that is repeated in one counts once.
   std::set<std::string_view> words;
   ForEachWord(text, [&](std::string_view word) { words.insert(word); });
-  const auto count = [](std::string_view word, Counts& counts) {
-    const auto found = counts.find(word);
-    if (found != counts.end()) {
-      ++found->second;
-    } else {
-      counts.emplace(word, 1);
-    }
-  };
   for (const std::string_view word : words) {
-    count(word, num_texts_);
+    ++num_texts_[std::string(word)];
     const auto given = beside_.find(word);
     if (given == beside_.end()) continue;
     for (const std::string_view other : words) {
-      if (other != word) count(other, given->second);
+      if (other != word) ++given->second[std::string(other)];
     }
   }
 }
@@ -115,6 +110,7 @@ std::vector<CorrelatedWord> WordCorrelations::MostCorrelated(
         {other, 2 * static_cast<double>(together) /
                     static_cast<double>(NumTexts(word) + NumTexts(other))});
   }
+  // The map is in alphabetical order, which stays for equal values.
   std::stable_sort(correlated.begin(), correlated.end(),
                    [](const CorrelatedWord& a, const CorrelatedWord& b) {
                      return a.dice > b.dice;
