@@ -13,6 +13,7 @@
 #include "model/base/mutex.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "model/data/document_formats.h"
 #include "model/data/document_reader.h"
 #include "server/base/logging.h"
 

@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
@@ -174,11 +173,6 @@ void AddPartsFlag(CommandLine& command, v1::Parts* parts) {
               {{"both", v1::PARTS_UNSPECIFIED},
                {"semantic", v1::PARTS_SEMANTIC},
                {"lexical", v1::PARTS_LEXICAL}});
-}
-
-// A tag cannot be empty in the API, and scripts often end a list with a comma.
-std::vector<std::string> SplitTags(std::string_view tags) {
-  return absl::StrSplit(ToAbsl(tags), ',', absl::SkipEmpty());
 }
 
 void AddTextFlags(CommandLine& command, std::string_view flag,

@@ -90,9 +90,6 @@ void AddRankingFlags(CommandLine& command, RankingOptions& options);
 // --parts.
 void AddPartsFlag(CommandLine& command, v1::Parts* parts);
 
-// "dev,doc" is two tags; empty ones are dropped.
-std::vector<std::string> SplitTags(std::string_view tags);
-
 // Texts from a file or from the command line.
 struct TextOptions {
   std::string path;

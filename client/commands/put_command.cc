@@ -17,6 +17,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
+#include "model/data/document_formats.h"
 #include "model/data/document_reader.h"
 #include "model/data/input_progress.h"
 

@@ -19,6 +19,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
+#include "model/data/document_formats.h"
 #include "model/text/utf8.h"
 
 namespace semrank {

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "model/data/document_formats.h"
 #include "model/data/document_reader.h"
 #include "model/data/input_lines.h"
 #include "model/text/normalizer.h"

@@ -39,11 +39,6 @@ absl::Status SetId(std::string_view id, const DocumentFormOptions& options,
       "the id \"%s\" is not a number from 0 to 2^64 - 1 (--numeric_ids)", id));
 }
 
-// A tag cannot be empty in the API, and scripts often end a list with a comma.
-std::vector<std::string> SplitTags(std::string_view tags) {
-  return absl::StrSplit(ToAbsl(tags), ',', absl::SkipEmpty());
-}
-
 absl::Status JsonError(std::string_view reason) {
   return absl::InvalidArgumentError(
       absl::StrFormat("no document as JSON: %s", reason));
@@ -127,6 +122,11 @@ DocumentFormat DocumentFormatOf(std::string_view path) {
                  name.ends_with(".json")
              ? DocumentFormat::kJsonl
              : DocumentFormat::kTsv;
+}
+
+// A tag cannot be empty in the API, and scripts often end a list with a comma.
+std::vector<std::string> SplitTags(std::string_view tags) {
+  return absl::StrSplit(ToAbsl(tags), ',', absl::SkipEmpty());
 }
 
 absl::Status ParseTsvDocument(std::string_view line,

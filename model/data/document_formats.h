@@ -45,6 +45,9 @@ struct DocumentFormOptions {
   bool ids_are_optional = false;
 };
 
+// "dev,doc" is two tags; empty ones are dropped.
+std::vector<std::string> SplitTags(std::string_view tags);
+
 // Each returns the reason alone: InvalidArgument for a bad record,
 // FailedPrecondition if the file is not what the options say it is.
 absl::Status ParseTsvDocument(std::string_view line,
