@@ -51,37 +51,6 @@ absl::Status CheckTensor(const ExpectedTensor& expected,
   return absl::OkStatus();
 }
 
-// The tower whose tensors begin with `prefix`, "query" or "document".
-absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
-    const v1::ModelConfig& config, const std::string& prefix,
-    const TensorMap& tensors, VectorPrecision precision,
-    std::shared_ptr<const void> storage) {
-  const std::vector<std::int64_t> widths = LayerWidths(config);
-  std::vector<LayerView> layers;
-  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-    const std::string layer = absl::StrFormat("%s.%d", prefix, i);
-    // at() finds every name, as CheckTensors has accepted the tensors.
-    layers.push_back({.in = static_cast<int>(widths[i]),
-                      .out = static_cast<int>(widths[i + 1]),
-                      .weight = tensors.at(layer + ".weight").data,
-                      .bias = tensors.at(layer + ".bias").data});
-  }
-  if (config.tower() == v1::TOWER_KIND_CLSM) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        std::unique_ptr<ClsmTower> tower,
-        ClsmTower::Create(layers, static_cast<int>(config.clsm_window()),
-                          std::move(storage), precision));
-    return std::shared_ptr<const Tower>(std::move(tower));
-  }
-  const Activation activation = config.activation() == v1::ACTIVATION_TANH
-                                    ? Activation::kTanh
-                                    : Activation::kLinear;
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::unique_ptr<DssmTower> tower,
-      DssmTower::Create(layers, activation, std::move(storage), precision));
-  return std::shared_ptr<const Tower>(std::move(tower));
-}
-
 // Texts are vectors of length 1 over at most a few thousand words, so sums of
 // products of such values stay below 1e30.
 constexpr float kMaxWeight = 1e6f;
@@ -130,39 +99,56 @@ SsiRows RowsOf(const v1::ModelConfig& config, const TensorMap& tensors) {
           .mixing = DataOf(tensors, kMixingTensor)};
 }
 
-absl::StatusOr<std::shared_ptr<const Tower>> MakeSsiTower(
+// The tower whose tensors begin with `prefix`, "query" or "document".
+absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
     const v1::ModelConfig& config, const std::string& prefix,
-    const TensorMap& tensors, std::shared_ptr<const void> storage) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::unique_ptr<SsiTower> tower,
-      SsiTower::Create({.idf = DataOf(tensors, kIdfTensor),
-                        .rows = RowsOf(config, tensors),
-                        .dim = static_cast<int>(config.embedding_dim()),
-                        .table = DataOf(tensors, prefix + ".0.weight")},
-                       std::move(storage)));
-  return std::shared_ptr<const Tower>(std::move(tower));
+    const TensorMap& tensors, VectorPrecision precision,
+    std::shared_ptr<const void> storage) {
+  if (config.tower() == v1::TOWER_KIND_SSI) {
+    return SsiTower::Create({.idf = DataOf(tensors, kIdfTensor),
+                             .rows = RowsOf(config, tensors),
+                             .dim = static_cast<int>(config.embedding_dim()),
+                             .table = DataOf(tensors, prefix + ".0.weight")},
+                            std::move(storage));
+  }
+  const std::vector<std::int64_t> widths = LayerWidths(config);
+  std::vector<LayerView> layers;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    const std::string layer = absl::StrFormat("%s.%d", prefix, i);
+    // at() finds every name, as CheckTensors has accepted the tensors.
+    layers.push_back({.in = static_cast<int>(widths[i]),
+                      .out = static_cast<int>(widths[i + 1]),
+                      .weight = tensors.at(layer + ".weight").data,
+                      .bias = tensors.at(layer + ".bias").data});
+  }
+  if (config.tower() == v1::TOWER_KIND_CLSM) {
+    return ClsmTower::Create(layers, static_cast<int>(config.clsm_window()),
+                             std::move(storage), precision);
+  }
+  const Activation activation = config.activation() == v1::ACTIVATION_TANH
+                                    ? Activation::kTanh
+                                    : Activation::kLinear;
+  return DssmTower::Create(layers, activation, std::move(storage), precision);
 }
 
-// Returns null for a variant that has none.
+// Returns null for a tower or a variant that has none.
 absl::StatusOr<std::shared_ptr<const SparseScorer>> MakeSparseScorer(
     const v1::ModelConfig& config, const TensorMap& tensors,
     std::shared_ptr<const void> storage) {
-  if (config.ssi().variant() == v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
+  if (config.tower() != v1::TOWER_KIND_SSI ||
+      config.ssi().variant() == v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
     return nullptr;
   }
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::unique_ptr<SparseScorer> scorer,
-      SparseScorer::Create(
-          {.num_words = static_cast<int>(NumFeatures(config.features())),
-           .idf = DataOf(tensors, kIdfTensor),
-           .diagonal = DataOf(tensors, kDiagonalTensor),
-           .matrix = DataOf(tensors, kMatrixTensor),
-           .pair_weights = DataOf(tensors, kPairWeightsTensor),
-           .num_buckets = config.ssi().pair_hash_buckets(),
-           .adds_identity =
-               config.ssi().variant() != v1::SSI_VARIANT_FULL_NO_IDENTITY},
-          std::move(storage)));
-  return std::shared_ptr<const SparseScorer>(std::move(scorer));
+  return SparseScorer::Create(
+      {.num_words = static_cast<int>(NumFeatures(config.features())),
+       .idf = DataOf(tensors, kIdfTensor),
+       .diagonal = DataOf(tensors, kDiagonalTensor),
+       .matrix = DataOf(tensors, kMatrixTensor),
+       .pair_weights = DataOf(tensors, kPairWeightsTensor),
+       .num_buckets = config.ssi().pair_hash_buckets(),
+       .adds_identity =
+           config.ssi().variant() != v1::SSI_VARIANT_FULL_NO_IDENTITY},
+      std::move(storage));
 }
 
 // InvalidArgument for a value with which a score could overflow single
@@ -187,33 +173,12 @@ absl::StatusOr<std::shared_ptr<const LexicalPart>> MakeLexicalPart(
     std::shared_ptr<const void> storage) {
   if (!config.has_lexical()) return nullptr;
   const v1::LexicalSpec& spec = config.lexical();
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::unique_ptr<LexicalPart> lexical,
-      LexicalPart::Create(
-          {.ngram_length = static_cast<int>(spec.ngram_length()),
-           .num_buckets = static_cast<int>(spec.num_buckets()),
-           .idf = DataOf(tensors, kLexicalIdfTensor),
-           .weight = spec.weight()},
-          std::move(storage)));
-  return std::shared_ptr<const LexicalPart>(std::move(lexical));
-}
-
-absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeSsiModel(
-    ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
-    const TensorMap& tensors, std::shared_ptr<const void> storage) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const Tower> query,
-                           MakeSsiTower(config, "query", tensors, storage));
-  std::shared_ptr<const Tower> document = query;
-  if (!config.shared_towers()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        document, MakeSsiTower(config, "document", tensors, storage));
-  }
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::shared_ptr<const SparseScorer> sparse,
-      MakeSparseScorer(config, tensors, std::move(storage)));
-  return TwoTowerModel::Create(
-      std::move(version), std::move(config), std::move(featurizer), query,
-      std::move(document), {.sparse_scorer = std::move(sparse)});
+  return LexicalPart::Create(
+      {.ngram_length = static_cast<int>(spec.ngram_length()),
+       .num_buckets = static_cast<int>(spec.num_buckets()),
+       .idf = DataOf(tensors, kLexicalIdfTensor),
+       .weight = spec.weight()},
+      std::move(storage));
 }
 
 }  // namespace
@@ -241,25 +206,25 @@ absl::Status CheckTensors(const v1::ModelConfig& config,
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeModel(
     ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     const TensorMap& tensors, std::shared_ptr<const void> storage) {
-  if (config.tower() == v1::TOWER_KIND_SSI) {
-    return MakeSsiModel(std::move(version), std::move(config),
-                        std::move(featurizer), tensors, std::move(storage));
-  }
-  SEMRANK_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const Tower> query,
-      MakeTower(config, "query", tensors, version.vector_precision, storage));
+  const auto make_tower = [&](const std::string& prefix) {
+    return MakeTower(config, prefix, tensors, version.vector_precision,
+                     storage);
+  };
+  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const Tower> query,
+                           make_tower("query"));
   std::shared_ptr<const Tower> document = query;
   if (!config.shared_towers()) {
-    SEMRANK_ASSIGN_OR_RETURN(document,
-                             MakeTower(config, "document", tensors,
-                                       version.vector_precision, storage));
+    SEMRANK_ASSIGN_OR_RETURN(document, make_tower("document"));
   }
+  SEMRANK_ASSIGN_OR_RETURN(std::shared_ptr<const SparseScorer> sparse,
+                           MakeSparseScorer(config, tensors, storage));
   SEMRANK_ASSIGN_OR_RETURN(
       std::shared_ptr<const LexicalPart> lexical,
       MakeLexicalPart(config, tensors, std::move(storage)));
   return TwoTowerModel::Create(
       std::move(version), std::move(config), std::move(featurizer), query,
-      std::move(document), {.lexical = std::move(lexical)});
+      std::move(document),
+      {.sparse_scorer = std::move(sparse), .lexical = std::move(lexical)});
 }
 
 }  // namespace semrank

@@ -4,7 +4,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/text/utf8.h"
 
 namespace semrank {
@@ -37,16 +39,9 @@ absl::StatusOr<std::vector<std::string>> ParseLines(std::string_view content,
         content.ends_with('\n') ? "" : " and a last one without its end",
         "the configuration", num_lines));
   }
-  // The lines were counted first, so that reserve trusts no unchecked number.
   SEMRANK_RETURN_IF_ERROR(CheckUtf8(content));
-  std::vector<std::string> lines;
-  lines.reserve(static_cast<std::size_t>(num_lines));
-  while (!content.empty()) {
-    const std::size_t end = content.find('\n');
-    lines.emplace_back(content.substr(0, end));
-    content.remove_prefix(end + 1);
-  }
-  return lines;
+  content.remove_suffix(1);
+  return std::vector<std::string>(absl::StrSplit(ToAbsl(content), '\n'));
 }
 
 std::string FormatLines(const std::vector<std::string>& lines) {
