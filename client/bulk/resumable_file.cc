@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -254,79 +255,56 @@ absl::Status ResumableFile::Finish(std::string_view header) {
   return SyncDirectory(parent.empty() ? "." : parent);
 }
 
-BackgroundWriter::BackgroundWriter(ResumableFile& file)
-    : file_(file), thread_([this] { WriteTasks(); }) {}
-
-// What is queued is still written: after an error elsewhere it is kept for the
-// next run.
-BackgroundWriter::~BackgroundWriter() {
-  {
-    MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  task_or_stop_.NotifyOne();
-  thread_.join();
-}
-
 // Pieces go around between the caller and the thread, so that megabytes are
 // allocated only once.
 absl::Status BackgroundWriter::Append(Piece& piece) {
   SEMRANK_RETURN_IF_ERROR(Enqueue({.piece = std::move(piece)}));
   piece = Piece();
-  MutexLock lock(mutex_);
   if (spare_.empty()) return absl::OkStatus();
   piece = std::move(spare_.back());
   spare_.pop_back();
   return absl::OkStatus();
 }
 
-// A checkpoint waits in the queue, too: it must follow the pieces that it
-// counts.
+// A checkpoint waits with the pieces: it must follow those that it counts.
 absl::Status BackgroundWriter::Checkpoint(
     const nlohmann::ordered_json& progress) {
   return Enqueue({.checkpoint = progress});
 }
 
 absl::Status BackgroundWriter::Finish() {
-  MutexLock lock(mutex_);
-  while (!tasks_.empty()) task_done_.Wait(mutex_);
-  return status_;
+  SEMRANK_RETURN_IF_ERROR(Start());
+  return WaitForWriting();
 }
 
 absl::Status BackgroundWriter::Enqueue(Task task) {
-  {
-    MutexLock lock(mutex_);
-    while (tasks_.size() >= kMaxWaiting) task_done_.Wait(mutex_);
-    SEMRANK_RETURN_IF_ERROR(status_);
-    tasks_.push_back(std::move(task));
-  }
-  task_or_stop_.NotifyOne();
+  waiting_.push_back(std::move(task));
+  const bool busy =
+      written_.valid() &&
+      written_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+  return busy && waiting_.size() < kMaxWaiting ? absl::OkStatus() : Start();
+}
+
+absl::Status BackgroundWriter::Start() {
+  SEMRANK_RETURN_IF_ERROR(WaitForWriting());
+  writing_.swap(waiting_);
+  written_ = std::async(std::launch::async, [this]() -> absl::Status {
+    for (const Task& task : writing_) SEMRANK_RETURN_IF_ERROR(Write(task));
+    return absl::OkStatus();
+  });
   return absl::OkStatus();
 }
 
-void BackgroundWriter::WriteTasks() {
-  mutex_.Lock();
-  while (true) {
-    while (tasks_.empty() && !stop_) task_or_stop_.Wait(mutex_);
-    if (tasks_.empty()) break;
-    absl::Status status = status_;
-    // Others only append to the deque, so the reference stays valid.
-    Task& task = tasks_.front();
-    if (status.ok()) {
-      mutex_.Unlock();
-      status = Write(task);
-      mutex_.Lock();
-    }
-    status_ = std::move(status);
-    if (!task.checkpoint.has_value()) {
-      task.piece.rows.Clear();
-      task.piece.ids.clear();
-      spare_.push_back(std::move(task.piece));
-    }
-    tasks_.pop_front();
-    task_done_.NotifyOne();
+absl::Status BackgroundWriter::WaitForWriting() {
+  if (written_.valid()) status_.Update(written_.get());
+  for (Task& task : writing_) {
+    if (task.checkpoint.has_value()) continue;
+    task.piece.rows.Clear();
+    task.piece.ids.clear();
+    spare_.push_back(std::move(task.piece));
   }
-  mutex_.Unlock();
+  writing_.clear();
+  return status_;
 }
 
 absl::Status BackgroundWriter::Write(const Task& task) {

@@ -16,13 +16,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,7 +29,6 @@
 #include "absl/status/statusor.h"
 #include "client/bulk/row_parts.h"
 #include "model/base/file_descriptor.h"
-#include "model/base/mutex.h"
 
 namespace semrank {
 
@@ -88,17 +86,18 @@ class ResumableFile {
   ResumableState state_;
 };
 
-// Writes a ResumableFile in a thread of its own, so that the disk works while
-// the next vectors are computed.
+// Writes a ResumableFile in another thread, so that the disk works while the
+// next vectors are computed.
 //
 //   Order    pieces and checkpoints are written in the order of the calls.
-//   Memory   at most kMaxWaiting appended pieces wait; Append blocks beyond.
+//   Memory   at most 2 * kMaxWaiting appended pieces, half of which are being
+//            written; Append blocks beyond.
 //   Errors   the next call returns the file's first error, and nothing that was
 //            appended after it is written.
 //   Threads  not thread-safe: one caller beside the writing thread.
 class BackgroundWriter {
  public:
-  static constexpr std::size_t kMaxWaiting = 8;
+  static constexpr std::size_t kMaxWaiting = 5;
 
   struct Piece {
     RowParts rows;
@@ -107,9 +106,10 @@ class BackgroundWriter {
 
   // Until Finish has returned, or the writer is destroyed, nothing else may use
   // the file.
-  explicit BackgroundWriter(ResumableFile& file);
-  // Writes what was appended.
-  ~BackgroundWriter();
+  explicit BackgroundWriter(ResumableFile& file) : file_(file) {}
+  // Writes what was appended: after an error elsewhere it is kept for the next
+  // run.
+  ~BackgroundWriter() { Finish().IgnoreError(); }
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
 
@@ -128,19 +128,17 @@ class BackgroundWriter {
   };
 
   absl::Status Enqueue(Task task);
-  void WriteTasks();
+  // Starts to write what waits, when what was started before is written.
+  absl::Status Start();
+  absl::Status WaitForWriting();
   absl::Status Write(const Task& task);
 
   ResumableFile& file_;
-  Mutex mutex_;
-  CondVar task_or_stop_;  // the thread waits for it
-  CondVar task_done_;     // the caller waits for it
-  // The first one is being written; the others follow in this order.
-  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Piece> spare_ ABSL_GUARDED_BY(mutex_);
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
-  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::vector<Task> waiting_;
+  std::vector<Task> writing_;  // belongs to the writing thread while it runs
+  std::future<absl::Status> written_;
+  std::vector<Piece> spare_;
+  absl::Status status_;
 };
 
 }  // namespace semrank
