@@ -2,6 +2,7 @@
 #ifndef SEMRANK_CLIENT_LIB_CLIENT_OPTIONS_H_
 #define SEMRANK_CLIENT_LIB_CLIENT_OPTIONS_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,9 @@ struct ClientOptions {
   absl::Duration deadline = absl::Seconds(30);
   ClientCredentials credentials = {};
   RetryPolicy retry = {};
+  // True cancels the streams in flight, also those whose server hangs. Called a
+  // few times a second, from another thread. Null = they are never cancelled.
+  std::function<bool()> interrupted = nullptr;
 };
 
 // InvalidArgument, naming the option and its value.

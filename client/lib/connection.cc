@@ -4,8 +4,12 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <chrono>
 #include <climits>
+#include <condition_variable>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -27,6 +31,9 @@ constexpr int kMaxResponseBytes = INT_MAX;
 // still be waiting when the last retry of a call fails.
 constexpr int kFirstReconnectMillis = 100;
 constexpr int kMaxReconnectMillis = 5'000;
+
+// Short for a person who has pressed Ctrl-C, and no load for a processor.
+constexpr std::chrono::milliseconds kInterruptInterval(100);
 
 std::shared_ptr<grpc::ChannelCredentials> ToChannelCredentials(
     const ClientCredentials& credentials) {
@@ -133,6 +140,20 @@ bool Connection::WaitToRetry(const grpc::Status& failed,
   if (!delay.has_value()) return false;
   absl::SleepFor(*delay);
   return true;
+}
+
+std::jthread Connection::WatchInterrupts(grpc::ClientContext& context) const {
+  if (options_.interrupted == nullptr) return {};
+  return std::jthread([this, &context](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any stopped;
+    // A signal handler can wake no thread, so its flag is polled.
+    while (!stop.stop_requested() && !options_.interrupted()) {
+      stopped.wait_for(lock, stop, kInterruptInterval, [] { return false; });
+    }
+    if (options_.interrupted()) context.TryCancel();
+  });
 }
 
 absl::Status Connection::Describe(const grpc::Status& failed,

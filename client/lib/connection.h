@@ -73,6 +73,7 @@ class Connection {
     grpc::ClientContext context;
     Prepare(deadline, context);
     const auto stream = open(&context);
+    const std::jthread watch = WatchInterrupts(context);
     std::thread writer([&] { write(*stream); });
     StreamEnd end{.read = read(*stream)};
     if (!end.read.ok()) context.TryCancel();
@@ -92,6 +93,9 @@ class Connection {
   absl::Status Attempt(
       std::size_t num_bytes, absl::Time deadline, Retries retries,
       const std::function<grpc::Status(grpc::ClientContext&)>& call) const;
+  // A thread that cancels the call when the options say so; it ends with the
+  // returned object. None without such an option.
+  std::jthread WatchInterrupts(grpc::ClientContext& context) const;
   // Sleeps until the next attempt may start; false if there must be none.
   bool WaitToRetry(const grpc::Status& failed,
                    const grpc::ClientContext& context, Retry& retry) const;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 
@@ -305,7 +306,12 @@ grpc::Status FakeServer::EmbedTextsStream(
     const grpc::Status size = CheckSize(message);
     if (!size.ok()) return size;
     v1::EmbedTextsRequest request;
+    request.set_side(message.side());
     *request.mutable_texts() = message.texts();
+    {
+      const MutexLock lock(mutex_);
+      last_embed_ = request;
+    }
     v1::EmbedTextsResponse vectors;
     EmbedByPosition(request, &vectors);
     v1::EmbedTextsStreamResponse chunk;
@@ -322,6 +328,9 @@ grpc::Status FakeServer::EmbedTextsStream(
     if (num_texts == 0) *chunk.mutable_model() = vectors.model();
     num_texts += message.texts_size();
     if (message.texts(0) == "end silently") break;
+    while (message.texts(0) == "hang" && !context->IsCancelled()) {
+      absl::SleepFor(absl::Milliseconds(1));
+    }
     stream->Write(chunk);
     if (refused.has_value()) return *refused;
   }

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "client/lib/client_status.h"
@@ -184,6 +186,22 @@ TEST_F(SemrankClientTest, SlowResponseFailsAtTheDeadline) {
               StatusIs(absl::StatusCode::kDeadlineExceeded,
                        server_.address() + ": no answer within 500ms"));
   test_is_over_.Notify();
+}
+
+TEST_F(SemrankClientTest, AnInterruptEndsAStreamWhoseServerHangs) {
+  std::atomic<bool> interrupted = false;
+  ClientOptions options{server_.address(), kAmple};
+  options.interrupted = [&] { return interrupted.load(); };
+  ASSERT_OK_AND_ASSIGN(const auto client, SemrankClient::Create(options));
+  v1::EmbedTextsRequest request;
+  for (int i = 0; i < 1'000; ++i) request.add_texts("x");
+  request.add_texts("hang");  // alone in the second message
+  EXPECT_THAT(client->EmbedTextsStream(request,
+                                       [&](const auto&) {
+                                         interrupted = true;
+                                         return absl::OkStatus();
+                                       }),
+              StatusIs(absl::StatusCode::kCancelled));
 }
 
 class LargeRequestTest : public SemrankClientTest {
