@@ -266,23 +266,10 @@ class JsonlWriter {
 }  // namespace
 
 std::string_view NameOf(EmbeddingFileFormat format) {
-  switch (format) {
-    case EmbeddingFileFormat::kNpy:
-      return "npy";
-    case EmbeddingFileFormat::kFvecs:
-      return "fvecs";
-    case EmbeddingFileFormat::kJsonl:
-      return "jsonl";
-    case EmbeddingFileFormat::kTsv:
-      return "tsv";
-    case EmbeddingFileFormat::kPgvector:
-      return "pgvector";
-    case EmbeddingFileFormat::kSql:
-      return "sql";
-    case EmbeddingFileFormat::kSafetensors:
-      break;
-  }
-  return "safetensors";
+  // In the order of the values.
+  constexpr std::string_view kNames[] = {
+      "npy", "fvecs", "jsonl", "tsv", "safetensors", "pgvector", "sql"};
+  return kNames[static_cast<int>(format)];
 }
 
 bool HasIdsFile(EmbeddingFileFormat format) {

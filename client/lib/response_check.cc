@@ -1,6 +1,7 @@
 #include "client/lib/response_check.h"
 
 #include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
 
 namespace semrank {
 namespace {
@@ -18,6 +19,20 @@ absl::Status Mismatch(std::string_view field, std::uint64_t value,
   return absl::InternalError(
       absl::StrFormat("invalid response from the server: %s is %d, %s %d",
                       field, value, want, limit));
+}
+
+std::uint32_t NumberOf(std::uint32_t number) { return number; }
+std::uint32_t NumberOf(const v1::Problem& problem) { return problem.index(); }
+
+// The numbers of items, each of which must be below `limit`.
+template <typename Items>
+absl::Status CheckNumbers(std::string_view field, const Items& items,
+                          std::string_view want, std::uint64_t limit) {
+  for (const auto& item : items) {
+    if (NumberOf(item) < limit) continue;
+    return Mismatch(field, NumberOf(item), want, limit);
+  }
+  return absl::OkStatus();
 }
 
 // Elements have a fixed size, so the length says how many vectors there are.
@@ -87,25 +102,13 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
     return Mismatch(field.name, field.size, "wanted", field.wanted);
   }
   const std::uint64_t max_candidates = MaxCandidates(request);
-  for (const std::uint32_t index : response.indices()) {
-    if (index >= max_candidates) {
-      return Mismatch("a candidate number", index, "of candidates",
-                      max_candidates);
-    }
-  }
-  for (const v1::Problem& problem : response.problems()) {
-    if (problem.index() >= max_candidates) {
-      return Mismatch("the number of a candidate with a problem",
-                      problem.index(), "of candidates", max_candidates);
-    }
-  }
-  for (const std::uint32_t title : response.embedded_titles()) {
-    if (title >= max_candidates) {
-      return Mismatch("the number of an embedded title", title, "of candidates",
-                      max_candidates);
-    }
-  }
-  return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(CheckNumbers("a candidate number", response.indices(),
+                                       "of candidates", max_candidates));
+  SEMRANK_RETURN_IF_ERROR(CheckNumbers("the number of an embedded title",
+                                       response.embedded_titles(),
+                                       "of candidates", max_candidates));
+  return CheckNumbers("the number of a candidate with a problem",
+                      response.problems(), "of candidates", max_candidates);
 }
 
 absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
@@ -125,12 +128,9 @@ absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
     return Mismatch("the number of texts in a chunk", chunk.num_texts(),
                     "not answered before", num_left);
   }
-  for (const v1::Problem& problem : chunk.problems()) {
-    if (problem.index() >= chunk.num_texts()) {
-      return Mismatch("the number of a text with a problem", problem.index(),
-                      "of texts", chunk.num_texts());
-    }
-  }
+  SEMRANK_RETURN_IF_ERROR(CheckNumbers("the number of a text with a problem",
+                                       chunk.problems(), "of texts",
+                                       chunk.num_texts()));
   return CheckVectors(request.encoding(), chunk.num_texts(), chunk);
 }
 

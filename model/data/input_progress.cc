@@ -1,6 +1,6 @@
 #include "model/data/input_progress.h"
 
-#include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 #include "model/data/input_lines.h"
 
 namespace semrank {
@@ -42,8 +42,7 @@ void InputProgress::UpdateTo(double fraction, std::int64_t num_items) {
   }
   bar_->Update(static_cast<std::int64_t>((fraction - first_) *
                                          static_cast<double>(num_bytes_)),
-               absl::StrFormat("%s %s%s", GroupDigits(num_items), item_,
-                               num_items == 1 ? "" : "s"));
+               CountText(num_items, item_));
 }
 
 void InputProgress::Finish(std::int64_t num_items) {

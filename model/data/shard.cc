@@ -1,31 +1,26 @@
 #include "model/data/shard.h"
 
-#include <charconv>
-#include <system_error>
+#include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "model/base/strings.h"
 
 namespace semrank {
-namespace {
-
-// The whole text must be a number: "2x" is none.
-std::optional<std::int64_t> ParseNumber(std::string_view text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
-
-}  // namespace
 
 std::optional<Shard> ParseShard(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  const auto number = ParseNumber(text.substr(0, slash));
-  const auto count = ParseNumber(text.substr(slash + 1));
-  if (!number || !count || *number < 1 || *number > *count) return std::nullopt;
-  return Shard{.number = *number, .count = *count};
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(ToAbsl(text), absl::MaxSplits('/', 1));
+  Shard shard;
+  // SimpleAtoi allows blanks around a number.
+  if (text.find_first_of(" \t") != text.npos ||
+      !absl::SimpleAtoi(parts.first, &shard.number) ||
+      !absl::SimpleAtoi(parts.second, &shard.count) || shard.number < 1 ||
+      shard.number > shard.count) {
+    return std::nullopt;
+  }
+  return shard;
 }
 
 std::string FormatShard(const Shard& shard) {
