@@ -72,7 +72,7 @@ std::string Table::ToAlignedText() const {
     std::string padded;
     for (std::size_t i = 0; i < line.size(); ++i) {
       if (i > 0) padded += kGap;
-      padded += Pad(line[i], widths[i], columns_[i].align == Align::kRight);
+      padded += Pad(line[i], widths[i], columns_[i].align == kRight);
     }
     // Trailing blanks would wrap on a narrow terminal.
     padded.erase(padded.find_last_not_of(' ') + 1);

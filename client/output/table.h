@@ -4,15 +4,23 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace semrank {
 
 class Table {
  public:
-  enum class Align { kLeft, kRight };
+  enum Align { kLeft, kRight };
+  struct Column {
+    std::string title;
+    Align align = kLeft;
+  };
 
-  void AddColumn(std::string_view title, Align align = Align::kLeft);
+  Table() = default;
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  void AddColumn(std::string_view title, Align align = kLeft);
   // One cell per column; the columns must have been added.
   void AddRow(std::vector<std::string> cells);
 
@@ -26,11 +34,6 @@ class Table {
   std::string ToTsv(bool escape_controls) const;
 
  private:
-  struct Column {
-    std::string title;
-    Align align;
-  };
-
   bool HasTitleLine() const;
 
   std::vector<Column> columns_;
