@@ -117,6 +117,8 @@ void AddWordRows(std::string_view text, const Words& words, float largest,
   }
 }
 
+// The number of a unit has no meaning of its own: the rows show which words the
+// pooling layer looks at.
 void AddWinnerRows(std::string_view text, const Winners& winners,
                    Table& table) {
   for (const v1::PoolingWinner& winner : winners) {
@@ -126,6 +128,8 @@ void AddWinnerRows(std::string_view text, const Winners& winners,
   }
 }
 
+// A program gets all that is known of a word, also what has no column in the
+// table.
 nlohmann::ordered_json WordsJson(const Words& words, bool lexical) {
   auto array = nlohmann::ordered_json::array();
   for (const v1::WordContribution& word : words) {
@@ -153,6 +157,7 @@ nlohmann::ordered_json WordsJson(const Words& words, bool lexical) {
   return array;
 }
 
+// Windows with the same words differ in their position.
 nlohmann::ordered_json WinnersJson(const Winners& winners) {
   auto array = nlohmann::ordered_json::array();
   for (const v1::PoolingWinner& winner : winners) {
@@ -184,16 +189,13 @@ std::string DescribeScore(const v1::ExplainResponse& response) {
 // have four decimals, and a bar shows the contribution relative to the largest
 // one: "++++" raises the score, "----" lowers it.
 Table ContributionTable(const v1::ExplainResponse& response, bool rounded) {
-  Table table;
-  table.AddColumn("text");
-  table.AddColumn("word");
-  table.AddColumn("contribution", Table::Align::kRight);
+  Table table({{"text"}, {"word"}, {"contribution", Table::kRight}});
   if (rounded) table.AddColumn("");
-  table.AddColumn("without", Table::Align::kRight);
-  table.AddColumn("known", Table::Align::kRight);
+  table.AddColumn("without", Table::kRight);
+  table.AddColumn("known", Table::kRight);
   const bool lexical = HasLexicalPart(response);
   if (lexical) {
-    table.AddColumn("lexical", Table::Align::kRight);
+    table.AddColumn("lexical", Table::kRight);
     table.AddColumn("matches");
   }
   const float largest = LargestContribution(response);
@@ -206,12 +208,11 @@ Table ContributionTable(const v1::ExplainResponse& response, bool rounded) {
 
 // A row per unit of the pooling layer; empty for models without one.
 Table PoolingTable(const v1::ExplainResponse& response) {
-  Table table;
-  table.AddColumn("text");
-  table.AddColumn("unit", Table::Align::kRight);
-  table.AddColumn("activation", Table::Align::kRight);
-  table.AddColumn("word");
-  table.AddColumn("window");
+  Table table({{"text"},
+               {"unit", Table::kRight},
+               {"activation", Table::kRight},
+               {"word"},
+               {"window"}});
   AddWinnerRows("query", response.query_pooling(), table);
   AddWinnerRows("title", response.title_pooling(), table);
   return table;
@@ -278,10 +279,12 @@ absl::Status SetCandidate(const ExplainOptions& options,
   return absl::OkStatus();
 }
 
+// The score is above the table, where it is seen first; programs read it from
+// JSON, which has it in a field.
 absl::Status PrintExplanation(const std::string& query, OutputFormat format,
                               const v1::ExplainResponse& response) {
   if (format == OutputFormat::kJson) {
-    return WriteStdout(ToJsonLine(ExplanationJson(query, response)));
+    return WriteJson(ExplanationJson(query, response));
   }
   const bool for_people = format == OutputFormat::kTable;
   if (for_people) {
@@ -299,11 +302,10 @@ absl::Status PrintExplanation(const std::string& query, OutputFormat format,
 // of each word of the query, the sum.
 Table ComparisonTable(const v1::ExplainResponse& first,
                       const v1::ExplainResponse& second) {
-  Table table;
-  table.AddColumn("part");
-  table.AddColumn("title", Table::Align::kRight);
-  table.AddColumn("versus", Table::Align::kRight);
-  table.AddColumn("difference", Table::Align::kRight);
+  Table table({{"part"},
+               {"title", Table::kRight},
+               {"versus", Table::kRight},
+               {"difference", Table::kRight}});
   const auto add = [&](const std::string& part, float a, float b) {
     table.AddRow({part, absl::StrFormat("%.4f", a), absl::StrFormat("%.4f", b),
                   absl::StrFormat("%+.4f", a - b)});
@@ -339,6 +341,8 @@ absl::Status PrintComparison(SemrankClient& client,
   return WriteTable(ComparisonTable(first, *second), format);
 }
 
+// The flags are checked before the server is asked, so that wrong use has exit
+// code 2 also where no server runs.
 absl::Status RunExplain(const ExplainOptions& options,
                         const CommonOptions& common) {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));

@@ -41,6 +41,7 @@ int Main(int argc, char** argv) {
   CommonOptions common;
   CommandLine program(kProgram);
   AddCommonFlags(program, common);
+  // In the order of the help: what most users need comes first.
   const std::array<Command, 11> commands = {
       AddRankCommand(program, common),   AddExplainCommand(program, common),
       AddEmbedCommand(program, common),  AddPutCommand(program, common),

@@ -38,17 +38,31 @@ struct ModelCommandOptions {
   ModelOptions model;
 };
 
-// Omits empty values: not known, or not a property of this architecture.
-void AddFact(std::string_view what, std::string value, Table& table) {
-  if (!value.empty()) table.AddRow({std::string(what), std::move(value)});
-}
+// Rows (name, value) about a model. What is not known, or no property of its
+// architecture, has no row: an empty text, and in the API the number 0.
+class Facts {
+ public:
+  void Add(std::string_view what, std::string value) {
+    if (!value.empty()) table_.AddRow({std::string(what), std::move(value)});
+  }
+  void AddNumber(std::string_view what, std::uint64_t number) {
+    Add(what, number == 0 ? "" : std::to_string(number));
+  }
+  template <typename Enum>
+  void AddEnum(std::string_view what, Enum value) {
+    Add(what, int{value} == 0 ? "" : EnumWord(value));
+  }
+  absl::Status Write(OutputFormat format) const {
+    return WriteTable(table_, format);
+  }
 
-// In the API 0 means "not known" or "none" for these numbers.
-std::string Positive(std::uint64_t number) {
-  return number == 0 ? "" : std::to_string(number);
-}
+ private:
+  Table table_{{{""}, {""}}};
+};
 
+// Empty for a time that is not known.
 std::string FormatTime(const google::protobuf::Timestamp& time) {
+  if (time.seconds() == 0) return "";
   return absl::FormatTime(absl::RFC3339_sec,
                           absl::FromUnixSeconds(time.seconds()),
                           absl::UTCTimeZone());
@@ -76,6 +90,7 @@ std::string Layers(const v1::ModelConfig& config) {
   return absl::StrFormat("%s -> %d", layers, config.embedding_dim());
 }
 
+// With their numbers, in which models of one tower differ first.
 std::string Features(const v1::ModelConfig& config) {
   const v1::FeatureSpec& features = config.features();
   std::string text = EnumWord(features.kind());
@@ -110,130 +125,114 @@ std::string Epochs(const v1::TrainingFacts& facts) {
   return absl::StrFormat("%d, best %d", facts.epochs_run(), facts.best_epoch());
 }
 
-void AddSsi(const v1::SsiSpec& ssi, Table& table) {
-  AddFact("W", EnumWord(ssi.variant()), table);
-  AddFact("dense words", Positive(ssi.num_dense_words()), table);
-  AddFact("pair buckets", Positive(ssi.pair_hash_buckets()), table);
+// What only SSI has: which words have weights of their own, and what becomes of
+// the others.
+void AddSsi(const v1::SsiSpec& ssi, Facts& facts) {
+  facts.AddEnum("W", ssi.variant());
+  facts.AddNumber("dense words", ssi.num_dense_words());
+  facts.AddNumber("pair buckets", ssi.pair_hash_buckets());
   if (ssi.correlated_top_k() > 0) {
-    AddFact("rare words",
-            absl::StrFormat("as %d of %d frequent ones", ssi.correlated_top_k(),
-                            ssi.num_frequent_words()),
-            table);
+    facts.Add("rare words", absl::StrFormat("as %d of %d frequent ones",
+                                            ssi.correlated_top_k(),
+                                            ssi.num_frequent_words()));
   }
-  if (ssi.correlated_pairing() != v1::CORRELATED_PAIRING_UNSPECIFIED) {
-    AddFact("pairing", EnumWord(ssi.correlated_pairing()), table);
-  }
-  if (ssi.mixes_parts()) AddFact("parts", "mixed", table);
+  facts.AddEnum("pairing", ssi.correlated_pairing());
+  if (ssi.mixes_parts()) facts.Add("parts", "mixed");
 }
 
-void AddArchitecture(const v1::ModelConfig& config, Table& table) {
-  AddFact("tower", EnumWord(config.tower()), table);
-  AddFact("layers", Layers(config), table);
-  AddFact("activation", EnumWord(config.activation()), table);
-  AddFact("towers", config.shared_towers() ? "shared" : "separate", table);
-  AddFact("features", Features(config), table);
-  AddFact("window", Positive(config.clsm_window()), table);
-  if (config.has_ssi()) AddSsi(config.ssi(), table);
-  AddFact("scores", EnumWord(config.score_kind()), table);
+void AddArchitecture(const v1::ModelConfig& config, Facts& facts) {
+  facts.AddEnum("tower", config.tower());
+  facts.Add("layers", Layers(config));
+  facts.AddEnum("activation", config.activation());
+  facts.Add("towers", config.shared_towers() ? "shared" : "separate");
+  facts.Add("features", Features(config));
+  facts.AddNumber("window", config.clsm_window());
+  if (config.has_ssi()) AddSsi(config.ssi(), facts);
+  facts.AddEnum("scores", config.score_kind());
+  if (config.gamma() > 0) {
+    facts.Add("gamma", absl::StrFormat("%g", config.gamma()));
+  }
 }
 
-void AddTraining(const v1::TrainingFacts& facts, Table& table) {
-  AddFact("trained",
-          facts.has_create_time() ? FormatTime(facts.create_time()) : "",
-          table);
-  AddFact("training pairs", Positive(facts.num_pairs()), table);
-  AddFact("epochs", Epochs(facts), table);
-  if (facts.loss() != v1::LOSS_KIND_UNSPECIFIED) {
-    AddFact("loss", EnumWord(facts.loss()), table);
+// A model that was trained by an older release lacks some of these.
+void AddTraining(const v1::TrainingFacts& training, Facts& facts) {
+  facts.Add("trained", FormatTime(training.create_time()));
+  facts.AddNumber("training pairs", training.num_pairs());
+  facts.Add("epochs", Epochs(training));
+  facts.AddEnum("loss", training.loss());
+  facts.Add("negatives", Negatives(training));
+  facts.AddNumber("batch size", training.batch_size());
+  if (training.optimizer() != v1::OPTIMIZER_UNSPECIFIED) {
+    facts.Add("optimizer", absl::StrFormat("%s, learning rate %g",
+                                           EnumWord(training.optimizer()),
+                                           training.learning_rate()));
   }
-  AddFact("negatives", Negatives(facts), table);
-  AddFact("batch size", Positive(facts.batch_size()), table);
-  if (facts.optimizer() != v1::OPTIMIZER_UNSPECIFIED) {
-    AddFact("optimizer",
-            absl::StrFormat("%s, learning rate %g", EnumWord(facts.optimizer()),
-                            facts.learning_rate()),
-            table);
+  facts.Add("seed", std::to_string(training.seed()));
+  if (training.has_validation_loss()) {
+    facts.Add("validation loss",
+              absl::StrFormat("%.4f", training.validation_loss()));
   }
-  AddFact("seed", std::to_string(facts.seed()), table);
-  if (facts.has_validation_loss()) {
-    AddFact("validation loss", absl::StrFormat("%.4f", facts.validation_loss()),
-            table);
+  if (training.has_validation_ndcg_at_10()) {
+    facts.Add("validation NDCG@10",
+              absl::StrFormat("%.4f", training.validation_ndcg_at_10()));
   }
-  if (facts.has_validation_ndcg_at_10()) {
-    AddFact("validation NDCG@10",
-            absl::StrFormat("%.4f", facts.validation_ndcg_at_10()), table);
-  }
-  AddFact("trainer", facts.trainer_version(), table);
+  facts.Add("trainer", training.trainer_version());
 }
 
-// Columns model, version, state, load time and failure; a row per version.
+// Failed versions are listed, too: why a new model is not served is the
+// question that this list answers. Columns model, version, state, load time and
+// failure; a row per version.
 Table ModelListTable(const std::vector<v1::Model>& models) {
-  Table table;
-  for (const char* title : {"model", "version", "state", "loaded", "failure"}) {
-    table.AddColumn(title);
-  }
+  Table table({{"model"}, {"version"}, {"state"}, {"loaded"}, {"failure"}});
   for (const v1::Model& model : models) {
     table.AddRow({model.name(), std::to_string(model.version()), State(model),
-                  model.has_load_time() ? FormatTime(model.load_time()) : "",
-                  model.failure().message()});
+                  FormatTime(model.load_time()), model.failure().message()});
   }
   return table;
 }
 
-// Rows (name, value): the current version and the one before.
-Table ReloadTable(const v1::ReloadModelResponse& reloaded) {
-  Table table;
-  table.AddColumn("");
-  table.AddColumn("");
-  AddFact("model", reloaded.model().name(), table);
-  AddFact("version", std::to_string(reloaded.model().version()), table);
-  AddFact("state", State(reloaded.model()), table);
-  AddFact("version before",
-          reloaded.has_previous()
-              ? std::to_string(reloaded.previous().version())
-              : "none",
-          table);
-  AddFact("loaded", reloaded.changed() ? "now" : "no, it was current already",
-          table);
-  return table;
+// Name, version and state, which is all that is known of some models.
+Facts IdentityFacts(const v1::Model& model) {
+  Facts facts;
+  facts.Add("model", model.name());
+  facts.Add("version", std::to_string(model.version()));
+  facts.Add("state", State(model));
+  return facts;
 }
 
-// Rows (name, value): identity, state, architecture, features, training.
-// Unknown facts have no row.
-Table ModelTable(const v1::Model& model) {
-  Table table;
-  table.AddColumn("");
-  table.AddColumn("");
-  AddFact("model", model.name(), table);
-  AddFact("version", std::to_string(model.version()), table);
-  AddFact("state", State(model), table);
-  AddFact("loaded", model.has_load_time() ? FormatTime(model.load_time()) : "",
-          table);
-  AddFact("failure", model.failure().message(), table);
-  AddFact("weights sha256", model.weights_sha256(), table);
-  AddFact("embedding dim", Positive(model.embedding_dim()), table);
-  if (!model.has_config()) return table;
-  AddArchitecture(model.config(), table);
-  if (model.config().gamma() > 0) {
-    AddFact("gamma", absl::StrFormat("%g", model.config().gamma()), table);
-  }
+// The current version and the one before.
+Facts ReloadFacts(const v1::ReloadModelResponse& reloaded) {
+  Facts facts = IdentityFacts(reloaded.model());
+  facts.Add("version before",
+            reloaded.has_previous()
+                ? std::to_string(reloaded.previous().version())
+                : "none");
+  facts.Add("loaded",
+            reloaded.changed() ? "now" : "no, it was current already");
+  return facts;
+}
+
+Facts ModelFacts(const v1::Model& model) {
+  Facts facts = IdentityFacts(model);
+  facts.Add("loaded", FormatTime(model.load_time()));
+  facts.Add("failure", model.failure().message());
+  facts.Add("weights sha256", model.weights_sha256());
+  facts.AddNumber("embedding dim", model.embedding_dim());
+  if (model.has_config()) AddArchitecture(model.config(), facts);
   if (model.config().has_training()) {
-    AddTraining(model.config().training(), table);
+    AddTraining(model.config().training(), facts);
   }
-  return table;
+  return facts;
 }
 
-absl::Status PrintMessage(const google::protobuf::Message& message) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::string line, MessageJsonLine(message));
-  return WriteStdout(line);
-}
-
+// JSON is the API's own message: programs find the fields of
+// model_service.proto.
 absl::Status DescribeModel(SemrankClient& client, const v1::ModelRef& ref,
                            OutputFormat format) {
   const auto model = client.GetModel(ref);
   if (!model.ok()) return WithHint(model.status());
-  return format == OutputFormat::kJson ? PrintMessage(*model)
-                                       : WriteTable(ModelTable(*model), format);
+  return format == OutputFormat::kJson ? WriteJson(*model)
+                                       : ModelFacts(*model).Write(format);
 }
 
 absl::Status ListVersions(SemrankClient& client, const v1::ModelRef& ref,
@@ -245,18 +244,18 @@ absl::Status ListVersions(SemrankClient& client, const v1::ModelRef& ref,
   }
   // An object per line, so that the output can be processed line by line.
   for (const v1::Model& model : *models) {
-    SEMRANK_RETURN_IF_ERROR(PrintMessage(model));
+    SEMRANK_RETURN_IF_ERROR(WriteJson(model));
   }
   return absl::OkStatus();
 }
 
+// Waits for the load, so that a script knows which version answers next.
 absl::Status Reload(SemrankClient& client, const v1::ModelRef& ref,
                     OutputFormat format) {
   const auto reloaded = client.ReloadModel(ref);
   if (!reloaded.ok()) return WithHint(reloaded.status());
-  return format == OutputFormat::kJson
-             ? PrintMessage(*reloaded)
-             : WriteTable(ReloadTable(*reloaded), format);
+  return format == OutputFormat::kJson ? WriteJson(*reloaded)
+                                       : ReloadFacts(*reloaded).Write(format);
 }
 
 absl::Status RunModel(const ModelCommandOptions& options,

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
+#include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/text/utf8.h"
 
@@ -59,6 +60,15 @@ absl::StatusOr<std::string> MessageJsonLine(
                         status.message().as_string()));
   }
   return EscapeControls(json) + "\n";
+}
+
+absl::Status WriteJson(const nlohmann::ordered_json& object) {
+  return WriteStdout(ToJsonLine(object));
+}
+
+absl::Status WriteJson(const google::protobuf::Message& message) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string line, MessageJsonLine(message));
+  return WriteStdout(line);
 }
 
 std::string EnumWord(const google::protobuf::EnumDescriptor& type, int value) {

@@ -36,13 +36,15 @@ absl::Status WriteTable(const Table& table, OutputFormat format);
 // The object on one line, "\n" included, with keys in order of insertion and
 // terminal controls escaped.
 std::string ToJsonLine(const nlohmann::ordered_json& object);
+absl::Status WriteJson(const nlohmann::ordered_json& object);
 
 // The message in Protobuf's JSON mapping, with the field names of the .proto
 // files, on one line, "\n" included.
 absl::StatusOr<std::string> MessageJsonLine(
     const google::protobuf::Message& message);
+absl::Status WriteJson(const google::protobuf::Message& message);
 
-// The key of a document or hit: its number or its name.
+// The key of a document or hit: its number or its name. Empty if it has none.
 template <typename Document>
 std::string KeyText(const Document& document) {
   return document.has_id() ? std::to_string(document.id())
