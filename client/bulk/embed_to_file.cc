@@ -11,11 +11,11 @@
 #include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
+#include "model/base/count_text.h"
 #include "model/base/fingerprint.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
-#include "model/cli/progress.h"
 #include "model/data/input_progress.h"
 #include "model/data/text_reader.h"
 
@@ -111,17 +111,11 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
   return identity;
 }
 
+// A part of the file, and the counts of the reader after it.
 struct TextBlock {
   TextList list;                    // every text has an id
   std::vector<std::int64_t> lines;  // their last lines, from 1
-
-  bool empty() const { return lines.empty(); }
-};
-
-// A part of the file, and the counts of the reader after it.
-struct ReadBlock {
-  TextBlock texts;
-  double begin = 0;  // in the file, as DocumentBlock
+  double begin = 0;                 // in the file, as DocumentBlock
   double end = 0;
   v1::EmbedTextsRequest request;  // for the same texts
   std::int64_t num_lines = 0;
@@ -147,22 +141,22 @@ class FileEmbedder {
   absl::Status EmbedAll() {
     SEMRANK_ASSIGN_OR_RETURN(reader_, OpenTexts());
     InputProgress progress("embed", {options_.texts}, "text");
-    std::future<absl::StatusOr<ReadBlock>> next = StartReading();
+    std::future<absl::StatusOr<TextBlock>> next = StartReading();
     while (true) {
       // A checkpoint for each block: what is lost by a kill is little more than
       // a block of vectors.
-      absl::StatusOr<ReadBlock> read = next.get();
+      absl::StatusOr<TextBlock> read = next.get();
       if (!read.ok()) return Interrupted() ? Stop(counts_) : read.status();
-      const ReadBlock block = *std::move(read);
+      const TextBlock block = *std::move(read);
       // Bad lines may follow the last text.
-      if (block.texts.empty()) {
+      if (block.lines.empty()) {
         counts_.num_bad_lines = block.num_bad_lines;
         progress.Finish(NumTexts());
         break;
       }
       next = StartReading();
       const EmbedCounts at_checkpoint = counts_;
-      progress.StartBlock(block.begin, block.end, block.texts.lines.size());
+      progress.StartBlock(block.begin, block.end, block.lines.size());
       const absl::Status status = Embed(block, progress);
       if (!status.ok()) return Interrupted() ? Stop(at_checkpoint) : status;
       counts_.num_lines = block.num_lines;
@@ -199,23 +193,23 @@ class FileEmbedder {
 
   // Only one block is read at a time, so that the reader needs no lock. A pipe
   // is not read ahead: an error elsewhere would then wait for its next line.
-  std::future<absl::StatusOr<ReadBlock>> StartReading() {
+  std::future<absl::StatusOr<TextBlock>> StartReading() {
     return std::async(IsRereadable(options_.texts) ? std::launch::async
                                                    : std::launch::deferred,
                       [this] { return Read(); });
   }
 
-  absl::StatusOr<ReadBlock> Read() {
-    ReadBlock block;
+  absl::StatusOr<TextBlock> Read() {
+    TextBlock block;
     SEMRANK_ASSIGN_OR_RETURN(DocumentBlock read, reader_->NextBlock());
-    TextList& list = block.texts.list;
+    TextList& list = block.list;
     for (std::size_t i = 0; i < read.documents.size(); ++i) {
       FileDocument& document = read.documents[i];
       list.ids.push_back(document.id.empty() ? std::to_string(read.lines[i])
                                              : std::move(document.id));
       list.texts.push_back(std::move(document.title));
     }
-    block.texts.lines = std::move(read.lines);
+    block.lines = std::move(read.lines);
     block.begin = read.begin;
     block.end = read.end;
     block.request = request_;
@@ -246,13 +240,13 @@ class FileEmbedder {
         options_.output, counts_.Text()));
   }
 
-  absl::Status Embed(const ReadBlock& block, InputProgress& progress) {
+  absl::Status Embed(const TextBlock& block, InputProgress& progress) {
     const absl::Status status = source_.EmbedTextsStream(
         block.request, [&](v1::EmbedTextsStreamResponse& chunk) {
           const std::size_t last = chunk.first_text() + chunk.num_texts();
-          SEMRANK_RETURN_IF_ERROR(Take(block.texts, chunk));
+          SEMRANK_RETURN_IF_ERROR(Take(block, chunk));
           if (last > 0) {
-            counts_.num_lines = block.texts.lines[last - 1];
+            counts_.num_lines = block.lines[last - 1];
             progress.Update(last, NumTexts());
           }
           // EmbedAll turns it into a message for the user.
@@ -341,9 +335,9 @@ absl::Status EmbedToFile(VectorSource& source,
   SEMRANK_RETURN_IF_ERROR(
       file->Finish(EmbeddingFileHeader(facts, counts.num_rows)));
   if (counts.num_bad_lines > 0) {
-    absl::FPrintF(stderr, "%s: %s, %s skipped\n", options.output,
+    absl::FPrintF(stderr, "%s: %s%s\n", options.output,
                   CountText(counts.num_rows, "vector"),
-                  CountText(counts.num_bad_lines, "line"));
+                  DescribeSkipped(counts.num_bad_lines));
   }
   if (counts.num_refused == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(

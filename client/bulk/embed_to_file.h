@@ -25,8 +25,8 @@
 namespace semrank {
 
 struct EmbedToFileOptions {
-  std::string texts;   // a file, or "-"
-  std::string output;  // the file of vectors
+  std::string texts = {};   // a file, or "-"
+  std::string output = {};  // the file of vectors
   EmbeddingFileFormat format = EmbeddingFileFormat::kNpy;
   JsonlForm jsonl = {};  // for EmbeddingFileFormat::kJsonl
   Shard shard = {};

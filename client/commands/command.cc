@@ -112,6 +112,7 @@ void AddCheckedFlag(CommandLine& command, const CheckedFlag& flag,
                .get = [field] { return *field; }});
 }
 
+// The server would reject other bytes, and name a field instead of the flag.
 void AddUtf8Flag(CommandLine& command, std::string_view name,
                  std::string_view help, std::string* field) {
   AddCheckedFlag(command,
@@ -131,6 +132,8 @@ void AddQueryFlag(CommandLine& command, std::string* query) {
   AddUtf8Flag(command, "query", "The query, as a user would type it.", query);
 }
 
+// The server would refuse an empty query, too, without the name of the flag
+// that was forgotten.
 absl::Status CheckQuery(const std::string& query) {
   return query.empty() ? UsageError("--query=TEXT is required")
                        : absl::OkStatus();
@@ -153,6 +156,7 @@ void AddModelFlags(CommandLine& command, ModelOptions& options) {
               "Version of the model. 0 = the current one.", {.min = 0});
 }
 
+// rank and search print the same columns, so they have the same flags for them.
 void AddRankingFlags(CommandLine& command, RankingOptions& options) {
   command.Add("top_k", &options.top_k,
               "How many of the best to print. 0 = all that were ranked; for a "
@@ -216,6 +220,7 @@ absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
       absl::StrFormat("--%s=%s: contains no %s", flag, options.path, flag));
 }
 
+// Numbers from 1, as people count machines.
 void AddShardFlag(CommandLine& command, Shard& shard) {
   command.Add(FlagSpec{
       .name = "shard",
@@ -235,6 +240,7 @@ void AddShardFlag(CommandLine& command, Shard& shard) {
       .get = [&shard] { return FormatShard(shard); }});
 }
 
+// Where a slow call spends its time is the first question about it.
 void AddTimingsFlag(CommandLine& command, bool* timings) {
   command.Add("timings", timings,
               "Print on standard error how many milliseconds each stage of the "

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
@@ -12,9 +12,9 @@
 #include "client/commands/command.h"
 #include "client/lib/catalog_client.h"
 #include "client/output/call_report.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/progress.h"
 
 namespace semrank {
 namespace {
@@ -68,17 +68,21 @@ void AddKeyFlags(CommandLine& command, KeyOptions& options) {
               "The ids are numbers, as with semrank put --numeric_ids.");
 }
 
+// The file is read to its end before the first call, so that an id that is no
+// number deletes nothing.
+absl::StatusOr<TextList> ReadIds(const KeyOptions& options) {
+  return ReadTextsOrArguments("ids", options.ids, /*with_empty_lines=*/false);
+}
+
 // Both requests have the same two lists of keys.
 template <typename Request>
-absl::StatusOr<Request> MakeRequest(const KeyOptions& options) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      TextList list,
-      ReadTextsOrArguments("ids", options.ids, /*with_empty_lines=*/false));
+absl::StatusOr<Request> MakeRequest(const std::vector<std::string>& ids,
+                                    bool numeric_ids) {
   Request request;
-  for (std::string& id : list.texts) {
+  for (const std::string& id : ids) {
     std::uint64_t number = 0;
-    if (!options.numeric_ids) {
-      request.add_document_ids(std::move(id));
+    if (!numeric_ids) {
+      request.add_document_ids(id);
     } else if (absl::SimpleAtoi(id, &number)) {
       request.add_ids(number);
     } else {
@@ -110,8 +114,7 @@ absl::Status PrintDocuments(OutputFormat format,
     }
     return WriteStdout(lines);
   }
-  Table table;
-  for (const char* column : {"id", "title", "tags"}) table.AddColumn(column);
+  Table table({{"id"}, {"title"}, {"tags"}});
   for (const v1::Document& document : response.documents()) {
     table.AddRow({KeyText(document), document.title(),
                   absl::StrJoin(document.tags(), ",")});
@@ -120,8 +123,9 @@ absl::Status PrintDocuments(OutputFormat format,
 }
 
 absl::Status RunGet(const KeyOptions& options, const CommonOptions& common) {
-  SEMRANK_ASSIGN_OR_RETURN(auto request,
-                           MakeRequest<v1::GetDocumentsRequest>(options));
+  SEMRANK_ASSIGN_OR_RETURN(const TextList ids, ReadIds(options));
+  SEMRANK_ASSIGN_OR_RETURN(auto request, MakeRequest<v1::GetDocumentsRequest>(
+                                             ids.texts, options.numeric_ids));
   // Only JSON prints payloads, which may be large.
   request.set_with_payloads(common.ResultFormat() == OutputFormat::kJson);
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
@@ -143,19 +147,23 @@ absl::Status RunGet(const KeyOptions& options, const CommonOptions& common) {
 
 // A key without a document is no error, since a repeated delete has many.
 absl::Status RunDelete(const KeyOptions& options, const CommonOptions& common) {
-  SEMRANK_ASSIGN_OR_RETURN(const auto request,
-                           MakeRequest<v1::DeleteDocumentsRequest>(options));
+  SEMRANK_ASSIGN_OR_RETURN(const TextList ids, ReadIds(options));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto request,
+      MakeRequest<v1::DeleteDocumentsRequest>(ids.texts, options.numeric_ids));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));
   const auto response = client->Delete(request);
   if (!response.ok()) return WithHint(response.status());
   if (common.ResultFormat() == OutputFormat::kJson) {
-    return WriteStdout(ToJsonLine({{"deleted", response->num_deleted()},
-                                   {"not_found", response->problems_size()}}));
+    return WriteJson({{"deleted", response->num_deleted()},
+                      {"not_found", response->problems_size()},
+                      {"skipped_lines", ids.num_skipped_lines}});
   }
-  return WriteStdout(absl::StrFormat("%s deleted, %s not found\n",
+  return WriteStdout(absl::StrFormat("%s deleted, %s not found%s\n",
                                      GroupDigits(response->num_deleted()),
-                                     GroupDigits(response->problems_size())));
+                                     GroupDigits(response->problems_size()),
+                                     DescribeSkipped(ids.num_skipped_lines)));
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 #include "client/lib/request_chunks.h"
 #include "client/lib/semrank_client.h"
 #include "client/output/embedding_output.h"
+#include "model/base/count_text.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/cli/progress.h"
 #include "model/text/text_limit.h"
 
 namespace semrank {
@@ -28,9 +28,9 @@ constexpr ProgramInfo kEmbedInfo = {
   semrank embed --side=query|document --texts=FILE|- --output=FILE [--format=npy] [--shard=1/8]
 
 Prints a line per text, in order: "text<TAB>0.1 -0.2 ...", with "id<TAB>" before it if the
-texts have ids; or {"id", "text", "vector"} as JSON. Many texts are sent over a stream and
-printed as their vectors arrive; then a text that cannot be embedded is reported on standard
-error and omitted.
+texts have ids; or {"id", "text", "vector"} as JSON. Texts are sent over a stream and printed
+as their vectors arrive; a text that cannot be embedded is reported on standard error and
+omitted, and the exit code is 1.
 
 With --output=FILE, embeds any number of texts with one version of the model. Rows are in
 the order of the texts; a text without an id gets its line number. npy, fvecs and
@@ -67,16 +67,14 @@ constexpr Named<JsonlStyle> kJsonlStyles[] = {
     {"qdrant", JsonlStyle::kQdrant}};
 
 struct EmbedOptions {
-  v1::Side side = v1::SIDE_UNSPECIFIED;
   TextOptions texts;
   std::string model_dir;
   std::int64_t max_text_bytes = kDefaultMaxTextBytes;
   bool timings = false;
   ModelOptions model;
-  // For --output=FILE.
   FileFormat format;
-  JsonlForm jsonl;
-  Shard shard;
+  // For --output=FILE; the side also without. FileOptions fills in the rest.
+  EmbedToFileOptions file = {.side = v1::SIDE_UNSPECIFIED};
 };
 
 // Vectors do not fit a screen, so a table is printed as TSV, too.
@@ -87,26 +85,20 @@ absl::Status PrintVectors(OutputFormat format, const EmbeddedTexts& embedded) {
   return WriteTable(EmbeddingTable(embedded), OutputFormat::kTsv);
 }
 
-absl::StatusOr<CallFacts> EmbedInOneCall(SemrankClient& client,
-                                         OutputFormat format,
-                                         const v1::EmbedTextsRequest& request,
-                                         const TextList& texts) {
-  const auto response = client.EmbedTexts(request);
-  if (!response.ok()) return WithHint(response.status());
-  SEMRANK_RETURN_IF_ERROR(PrintVectors(format, AllEmbedded(texts, *response)));
-  return CallFacts{.server = response->timings(),
-                   .model = response->model(),
-                   .cache_hits = response->cache_hits(),
-                   .cache_misses = response->cache_misses()};
-}
-
-absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
-                                          OutputFormat format,
-                                          const v1::EmbedTextsRequest& request,
-                                          const TextList& texts) {
+// Rows are printed as they arrive: a million vectors are gigabytes.
+absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
+                           VectorSource& source) {
+  SEMRANK_ASSIGN_OR_RETURN(const TextList texts,
+                           ReadTextsOrArguments("texts", options.texts,
+                                                /*with_empty_lines=*/true));
+  v1::EmbedTextsRequest request;
+  request.set_side(options.file.side);
+  request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
+  request.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+  *request.mutable_model() = options.model.ToRef();
   CallFacts facts;
   ProblemReport problems("not embedded");
-  // Rows are printed as they arrive: a million vectors are gigabytes.
+  const absl::Time start = absl::Now();
   const absl::Status status = source.EmbedTextsStream(
       request, [&](const v1::EmbedTextsStreamResponse& chunk) {
         facts.cache_hits += chunk.cache_hits();
@@ -124,35 +116,13 @@ absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
         });
       });
   if (!status.ok()) return WithHint(status);
-  if (problems.count() == 0) return facts;
+  facts.round_trip = absl::Now() - start;
+  // A model directory measures no stages.
+  if (options.timings && options.model_dir.empty()) PrintTimings(facts);
+  if (problems.count() == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
       "%s of %s could not be embedded", GroupDigits(problems.count()),
       CountText(request.texts_size(), "text")));
-}
-
-// `client` is null if `source` is a model directory.
-absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
-                           VectorSource& source, SemrankClient* client) {
-  SEMRANK_ASSIGN_OR_RETURN(const TextList texts,
-                           ReadTextsOrArguments("texts", options.texts,
-                                                /*with_empty_lines=*/true));
-  v1::EmbedTextsRequest request;
-  request.set_side(options.side);
-  request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
-  request.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
-  *request.mutable_model() = options.model.ToRef();
-  const absl::Time start = absl::Now();
-  // One call rejects all texts if one is bad, which suits a few typed texts; a
-  // stream reports each bad one. A model directory has only streams.
-  const bool in_one_call =
-      client != nullptr && request.texts_size() <= kAssumedLimits.max_texts;
-  SEMRANK_ASSIGN_OR_RETURN(
-      CallFacts facts, in_one_call
-                           ? EmbedInOneCall(*client, format, request, texts)
-                           : EmbedOverStream(source, format, request, texts));
-  facts.round_trip = absl::Now() - start;
-  if (options.timings && client != nullptr) PrintTimings(facts);
-  return absl::OkStatus();
 }
 
 // The names of the formats are the extensions, too.
@@ -169,6 +139,8 @@ absl::StatusOr<EmbeddingFileFormat> FormatOf(const EmbedOptions& options,
                    "no format has this extension: give --format");
 }
 
+// Flags that contradict each other are refused before a model is asked for: a
+// file that took hours would be of no use.
 absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
                                                const std::string& file) {
   if (options.texts.path.empty() || !options.texts.arguments.empty()) {
@@ -176,38 +148,34 @@ absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
   }
   SEMRANK_ASSIGN_OR_RETURN(const EmbeddingFileFormat format,
                            FormatOf(options, file));
-  if (options.jsonl.style != JsonlStyle::kPlain &&
+  const JsonlForm& jsonl = options.file.jsonl;
+  if (jsonl.style != JsonlStyle::kPlain &&
       format != EmbeddingFileFormat::kJsonl) {
     return UsageError(absl::StrFormat(
         "--jsonl_style: the file is to be %s, not jsonl", NameOf(format)));
   }
   // A JSON object with a key twice has only one of the values for most readers.
-  if (options.jsonl.vector_field == options.jsonl.text_field) {
-    return FlagError("vector_field", options.jsonl.vector_field,
+  if (jsonl.vector_field == jsonl.text_field) {
+    return FlagError("vector_field", jsonl.vector_field,
                      "must differ from --text_field");
   }
-  if (options.jsonl.style == JsonlStyle::kPlain &&
-      options.jsonl.vector_field == "id") {
-    return FlagError("vector_field", options.jsonl.vector_field,
-                     "is the field of the id");
-  }
-  return EmbedToFileOptions{.texts = options.texts.path,
-                            .output = file,
-                            .format = format,
-                            .jsonl = options.jsonl,
-                            .shard = options.shard,
-                            .side = options.side,
-                            .model = options.model.ToRef(),
-                            .max_bad_lines = options.texts.max_bad_lines};
+  EmbedToFileOptions to_file = options.file;
+  to_file.texts = options.texts.path;
+  to_file.output = file;
+  to_file.format = format;
+  to_file.model = options.model.ToRef();
+  to_file.max_bad_lines = options.texts.max_bad_lines;
+  return to_file;
 }
 
 absl::Status RunEmbed(const EmbedOptions& options,
                       const CommonOptions& common) {
-  if (options.side == v1::SIDE_UNSPECIFIED) {
+  if (options.file.side == v1::SIDE_UNSPECIFIED) {
     return UsageError("--side=query or --side=document is required");
   }
   const std::string& file = common.output_file;
-  if (file.empty() && (options.format.has_value() || options.shard.count > 1)) {
+  if (file.empty() &&
+      (options.format.has_value() || options.file.shard.count > 1)) {
     return UsageError(
         "--format and --shard need --output=FILE, with a dot or slash in its "
         "name");
@@ -220,14 +188,17 @@ absl::Status RunEmbed(const EmbedOptions& options,
   std::unique_ptr<SemrankClient> client;
   std::unique_ptr<VectorSource> source;
   if (options.model_dir.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(client, SemrankClient::Create(common.client));
+    ClientOptions to_server = common.client;
+    // A server that hangs must not keep Ctrl-C from saving what is finished.
+    if (to_file.has_value()) to_server.interrupted = Interrupted;
+    SEMRANK_ASSIGN_OR_RETURN(client, SemrankClient::Create(to_server));
     source = MakeServerSource(*client);
   } else {
     source =
         MakeModelDirectorySource(options.model_dir, options.max_text_bytes);
   }
   if (!to_file.has_value()) {
-    return EmbedToStdout(options, common.ResultFormat(), *source, client.get());
+    return EmbedToStdout(options, common.ResultFormat(), *source);
   }
   // From here on Ctrl-C saves what is finished before the program ends.
   CatchInterrupts();
@@ -250,13 +221,15 @@ absl::Status CheckVespaType(std::string_view text) {
              : absl::OkStatus();
 }
 
+// A group of its own in the help: nearly all users print a few vectors or write
+// one of the binary formats.
 void AddFileFlags(CommandLine& command, EmbedOptions& options) {
   command.Group("File of vectors (--output=FILE)");
   command.Add("format", &options.format,
               "Format of the file; auto = by the extension of its name.",
               kFileFormats);
-  AddShardFlag(command, options.shard);
-  command.Add("jsonl_style", &options.jsonl.style,
+  AddShardFlag(command, options.file.shard);
+  command.Add("jsonl_style", &options.file.jsonl.style,
               "Lines of a jsonl file: plain ({\"id\", \"text\", \"vector\"}), "
               "elasticsearch (bulk API, also OpenSearch's), vespa (vespa feed) "
               "or qdrant (a point per line; an id that is neither a number nor "
@@ -267,21 +240,21 @@ void AddFileFlags(CommandLine& command, EmbedOptions& options) {
                   .form = "NAME",
                   .help = "Name of the text in a jsonl file.",
                   .check = CheckFieldName},
-                 &options.jsonl.text_field);
+                 &options.file.jsonl.text_field);
   AddCheckedFlag(command,
                  {.name = "vector_field",
                   .form = "NAME",
                   .help = "Name of the vector in a jsonl file; a qdrant point "
                           "always has vector.",
                   .check = CheckFieldName},
-                 &options.jsonl.vector_field);
+                 &options.file.jsonl.vector_field);
   AddCheckedFlag(command,
                  {.name = "vespa_type",
                   .form = "NAMESPACE:TYPE",
                   .help = "Namespace and type of the documents of "
                           "--jsonl_style=vespa.",
                   .check = CheckVespaType},
-                 &options.jsonl.vespa_type);
+                 &options.file.jsonl.vespa_type);
 }
 
 }  // namespace
@@ -290,7 +263,7 @@ Command AddEmbedCommand(CommandLine& program, const CommonOptions& common) {
   const auto options = std::make_shared<EmbedOptions>();
   CommandLine& command = program.AddCommand(kEmbedInfo);
   command.Group("Texts");
-  command.Add("side", &options->side,
+  command.Add("side", &options->file.side,
               "Which tower embeds. Required, because vectors of the wrong side "
               "look right and rank badly.",
               kSides);

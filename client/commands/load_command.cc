@@ -31,6 +31,7 @@ Examples:
   semrank load --inflight=8 --new_titles   # no vector comes from the cache
 )"};
 
+// A process has 1,024 descriptors, unless its limit was raised.
 constexpr int kMaxConnections = 1'000;
 
 struct LoadCommandOptions {
@@ -39,10 +40,11 @@ struct LoadCommandOptions {
   TextOptions titles;
 };
 
+// Failures are rows of the report: how a server refuses is what a load test is
+// for.
 absl::Status PrintReport(OutputFormat format, const LoadReport& report) {
-  return format == OutputFormat::kJson
-             ? WriteStdout(ToJsonLine(LoadJson(report)))
-             : WriteTable(LoadTable(report), format);
+  return format == OutputFormat::kJson ? WriteJson(LoadJson(report))
+                                       : WriteTable(LoadTable(report), format);
 }
 
 // By value, since the titles move into the requests.
@@ -51,16 +53,19 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
   if (options.load.rate == 0 && options.load.inflight == 0) {
     return UsageError("--rate or --inflight is required");
   }
+  std::int64_t num_skipped_lines = 0;
   if (!options.titles.path.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(TextList titles,
                              ReadTextsOrArguments("titles", options.titles,
                                                   /*with_empty_lines=*/false));
     options.requests.titles = std::move(titles.texts);
+    num_skipped_lines = titles.num_skipped_lines;
   }
   // The size of a request decides how many fit into memory.
   LoadRequests requests(std::move(options.requests));
   const int max_inflight = MaxInflight(requests);
   if (options.load.inflight == 0) options.load.inflight = max_inflight;
+  // The default is cut silently, but a number that a user gave is not.
   if (options.load.inflight > max_inflight) {
     return UsageError(absl::StrFormat(
         "--inflight=%d: these calls may take more than 1 GiB of memory; the "
@@ -69,8 +74,9 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
   }
   // From here on Ctrl-C ends the measurement, not the program.
   CatchInterrupts();
-  SEMRANK_ASSIGN_OR_RETURN(const LoadReport report,
+  SEMRANK_ASSIGN_OR_RETURN(LoadReport report,
                            RunLoad(common.client, options.load, requests));
+  report.num_skipped_lines = num_skipped_lines;
   SEMRANK_RETURN_IF_ERROR(PrintReport(common.ResultFormat(), report));
   if (report.first_failure.ok()) return absl::OkStatus();
   const absl::Status failure = WithHint(report.first_failure);

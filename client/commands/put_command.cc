@@ -83,6 +83,7 @@ struct PutCounts {
   }
 };
 
+// These names stay: a run may be continued by a newer release.
 Json ToJson(const PutCounts& counts) {
   return {{"lines", counts.last_line},
           {"created", counts.num_created},
@@ -174,6 +175,8 @@ class SavedProgress {
   ResumableState state_;
 };
 
+// Documents are made from the block each time, since those without a response
+// are sent again after a broken stream.
 absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
                       InputProgress& progress, ProblemReport& problems,
                       PutCounts& counts) {
@@ -235,6 +238,8 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
   }
 }
 
+// Refuses flags that would have no effect on a file of this format, and those
+// that could not do what they promise.
 absl::Status CheckFlags(const PutOptions& options) {
   const DocumentReaderOptions& reader = options.reader;
   if (options.documents.path.empty()) {
@@ -257,24 +262,21 @@ absl::Status CheckFlags(const PutOptions& options) {
   return absl::OkStatus();
 }
 
+// On standard output, although documents may have been refused: the counts are
+// the result, and the exit code says whether all is well.
 absl::Status PrintCounts(OutputFormat format, const PutCounts& counts) {
   if (format == OutputFormat::kJson) {
-    return WriteStdout(
-        ToJsonLine({{"created", counts.num_created},
-                    {"replaced", counts.num_replaced},
-                    {"refused", counts.num_refused},
-                    {"skipped_lines", counts.num_skipped_lines()}}));
+    return WriteJson({{"created", counts.num_created},
+                      {"replaced", counts.num_replaced},
+                      {"refused", counts.num_refused},
+                      {"skipped_lines", counts.num_skipped_lines()}});
   }
-  const std::string skipped =
-      counts.num_skipped_lines() == 0
-          ? ""
-          : absl::StrFormat("; %s skipped",
-                            CountText(counts.num_skipped_lines(), "line"));
   return WriteStdout(absl::StrFormat(
       "%s new, %s replaced, %s refused, of %s%s\n",
       GroupDigits(counts.num_created), GroupDigits(counts.num_replaced),
       GroupDigits(counts.num_refused),
-      CountText(counts.num_documents(), "document"), skipped));
+      CountText(counts.num_documents(), "document"),
+      DescribeSkipped(counts.num_skipped_lines())));
 }
 
 // By value, since several flags together decide how the file is read.
@@ -302,9 +304,9 @@ absl::Status RunPut(PutOptions options, const CommonOptions& common) {
   }
   if (!status.ok() && counts.last_line > 0 && options.state.empty()) {
     absl::FPrintF(stderr,
-                  "all documents up to line %d are put: continue with "
+                  "all documents up to line %s are put: continue with "
                   "--skip_lines=%d\n",
-                  counts.last_line, counts.last_line);
+                  GroupDigits(counts.last_line), counts.last_line);
   }
   SEMRANK_RETURN_IF_ERROR(status);
   if (counts.num_refused == 0) return absl::OkStatus();

@@ -33,6 +33,8 @@ struct RankOptions {
   bool timings = false;
 };
 
+// Titles are not asked for: the caller has them, and they would be most of the
+// response.
 v1::RankRequest MakeRankRequest(const RankOptions& options,
                                 const TextList& titles) {
   v1::RankRequest request;
@@ -44,13 +46,14 @@ v1::RankRequest MakeRankRequest(const RankOptions& options,
   return request;
 }
 
+// Indices of the response become the titles and ids of the file again.
 absl::Status PrintRanking(const RankOptions& options, OutputFormat format,
                           const TextList& titles,
                           const v1::RankResponse& response) {
   if (format == OutputFormat::kJson) {
-    return WriteStdout(
-        ToJsonLine(RankingJson(options.query, titles, response)));
+    return WriteJson(RankingJson(options.query, titles, response));
   }
+  PrintIfUnknown(response, options.ranking.parts);
   return WriteTable(
       RankingTable(titles, response, options.ranking.ForTable(format)), format);
 }

@@ -56,6 +56,7 @@ struct SearchOptions {
   bool timings = false;
 };
 
+// Tags are two flags, as lists of names: a filter is either of them or both.
 v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options,
                                              const std::string& query) {
   v1::SearchDocumentsRequest request;
@@ -76,10 +77,11 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options,
   return request;
 }
 
+// Without hits the reason is more useful than an empty table.
 absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                        const v1::SearchDocumentsResponse& response) {
   if (format == OutputFormat::kJson) {
-    return WriteStdout(ToJsonLine(SearchJson(options.query, response)));
+    return WriteJson(SearchJson(options.query, response));
   }
   // On standard error: a program that reads the rows expects none.
   if (response.hits().empty()) {
@@ -92,6 +94,7 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                       : "the catalog is empty, or has no document with these "
                         "tags (semrank put --documents=FILE fills it)");
   }
+  PrintIfUnknown(response, options.ranking.parts);
   return WriteTable(SearchTable(response, options.ranking.ForTable(format)),
                     format);
 }
@@ -146,6 +149,8 @@ absl::StatusOr<TextList> ReadQueries(const SearchOptions& options) {
   return queries;
 }
 
+// One search after another: a run measures quality, and must not take a live
+// server from its users.
 absl::Status SearchToRun(const SearchOptions& options,
                          const CommonOptions& common) {
   SEMRANK_ASSIGN_OR_RETURN(const TextList queries, ReadQueries(options));
@@ -172,12 +177,14 @@ absl::Status SearchToRun(const SearchOptions& options,
   }
   SEMRANK_RETURN_IF_ERROR(run.Commit());
   if (common.ResultFormat() == OutputFormat::kJson) {
-    return WriteStdout(
-        ToJsonLine({{"queries", num_queries}, {"documents", num_documents}}));
+    return WriteJson({{"queries", num_queries},
+                      {"documents", num_documents},
+                      {"skipped_lines", queries.num_skipped_lines}});
   }
-  return WriteStdout(absl::StrFormat("%s, %s\n",
-                                     CountText(num_queries, "query", "queries"),
-                                     CountText(num_documents, "document")));
+  return WriteStdout(
+      absl::StrFormat("%s, %s%s\n", CountText(num_queries, "query", "queries"),
+                      CountText(num_documents, "document"),
+                      DescribeSkipped(queries.num_skipped_lines)));
 }
 
 absl::Status RunSearch(const SearchOptions& options,

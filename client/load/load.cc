@@ -118,6 +118,7 @@ class LoadRun {
   std::atomic<std::int64_t> num_in_flight_ = 0;
   std::atomic<bool> all_sent_ = false;
   std::int64_t num_late_ = 0, num_unsent_ = 0;
+  std::int64_t num_counted_ = 0;  // calls of the measurement that ended
   LoadReport report_;
 
   Mutex mutex_;
@@ -193,6 +194,7 @@ void LoadRun::Count(const LoadCall& call) {
   const bool counts =
       has_rate ? call.due >= begin_ : now >= begin_ && now <= end_;
   if (!counts) return;
+  ++num_counted_;
   if (has_rate) report_.lateness.Record(absl::FromChrono(call.sent - call.due));
   if (call.status.ok()) {
     const absl::Duration latency = absl::FromChrono(now - call.due);
@@ -248,7 +250,10 @@ void LoadRun::HandleResponses() {
     if (Interrupted() && all_sent_ && !std::exchange(cancelled, true)) {
       CancelCalls();
     }
-    if (bar.has_value()) bar->Update(report_.latencies.count());
+    // With what was due but is never sent, so that the bar ends at 100 %.
+    if (bar.has_value()) {
+      bar->Update(num_counted_ + (all_sent_ ? num_unsent_ : 0));
+    }
   }
 }
 

@@ -88,9 +88,7 @@ absl::Duration LatencyRecorder::Percentile(double percent) const {
 }
 
 Table LoadTable(const LoadReport& report) {
-  Table table;
-  table.AddColumn("measured");
-  table.AddColumn("value", Table::Align::kRight);
+  Table table({{"measured"}, {"value", Table::kRight}});
   table.AddRow({"seconds", absl::StrFormat("%.2f", absl::ToDoubleSeconds(
                                                        report.duration))});
   table.AddRow({"calls", absl::StrFormat("%d", report.latencies.count())});
@@ -114,6 +112,10 @@ Table LoadTable(const LoadReport& report) {
   for (const auto& [code, count] : report.num_failed) {
     table.AddRow({"failed with " + absl::StatusCodeToString(code),
                   absl::StrFormat("%d", count)});
+  }
+  if (report.num_skipped_lines > 0) {
+    table.AddRow(
+        {"skipped lines", absl::StrFormat("%d", report.num_skipped_lines)});
   }
   return table;
 }
@@ -142,7 +144,8 @@ nlohmann::ordered_json LoadJson(const LoadReport& report) {
            {{"calls", report.refusals.count()},
             {"p50_ms", Milliseconds(report.refusals.Percentile(50))},
             {"p99_ms", Milliseconds(report.refusals.Percentile(99))}}},
-          {"failed", std::move(failed)}};
+          {"failed", std::move(failed)},
+          {"skipped_lines", report.num_skipped_lines}};
 }
 
 }  // namespace semrank

@@ -54,6 +54,8 @@ struct LoadReport {
   std::int64_t num_late = 0;
   // Calls that were due but not sent, because too many were in flight.
   std::int64_t num_unsent = 0;
+  // Lines of the file of titles that could not be used.
+  std::int64_t num_skipped_lines = 0;
 };
 
 // Rows (name, value): calls, calls per second, goodput, late and unsent calls,
@@ -63,8 +65,8 @@ Table LoadTable(const LoadReport& report);
 // {"seconds", "calls", "calls_per_second", "in_time", "goodput_per_second",
 // "late_sends", "unsent", "lateness_ms": {"p50", "p99", "max"}, "latency_ms":
 // {"mean", "p50", "p90", "p99", "p99.9", "max"}, "refused": {"calls", "p50_ms",
-// "p99_ms"}, "failed": {"UNAVAILABLE": 3, ...}}; "calls" counts the successful
-// ones, and "failed" the refused ones too.
+// "p99_ms"}, "failed": {"UNAVAILABLE": 3, ...}, "skipped_lines"}; "calls"
+// counts the successful ones, and "failed" the refused ones too.
 nlohmann::ordered_json LoadJson(const LoadReport& report);
 
 }  // namespace semrank

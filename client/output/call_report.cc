@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/lib/client_status.h"
-#include "model/cli/progress.h"
+#include "model/base/count_text.h"
 #include "model/text/utf8.h"
 
 namespace semrank {
@@ -91,6 +91,12 @@ void ProblemReport::PrintNumberOfOthers(std::string_view items) const {
                 GroupDigits(count_ - kMaxProblemsPrinted), items);
 }
 
+std::string DescribeSkipped(std::int64_t num_lines) {
+  return num_lines == 0
+             ? ""
+             : absl::StrFormat("; %s skipped", CountText(num_lines, "line"));
+}
+
 // People count from 1.
 std::string DescribeItem(std::string_view what, std::int64_t index,
                          std::string_view id) {
@@ -101,18 +107,19 @@ std::string DescribeItem(std::string_view what, std::int64_t index,
 std::string DescribeCall(const CallFacts& facts) {
   const v1::Timings& server = facts.server;
   const std::string from_store =
-      facts.store_hits == 0
-          ? ""
-          : absl::StrFormat(" (%d of them in the store)", facts.store_hits);
+      facts.store_hits == 0 ? ""
+                            : absl::StrFormat(" (%s of them in the store)",
+                                              GroupDigits(facts.store_hits));
   return absl::StrFormat(
       "timings: %.2f ms round trip, server %.2f ms (queue %.2f, parse %.2f, "
-      "cache %.2f, embed %.2f, score %.2f); %d vectors cached%s, %d computed; "
+      "cache %.2f, embed %.2f, score %.2f); %s cached%s, %s computed; "
       "model %s/%d",
       absl::ToDoubleMilliseconds(facts.round_trip),
       Milliseconds(server.total_nanos()), Milliseconds(server.queue_nanos()),
       Milliseconds(server.parse_nanos()), Milliseconds(server.cache_nanos()),
       Milliseconds(server.embed_nanos()), Milliseconds(server.score_nanos()),
-      facts.cache_hits, from_store, facts.cache_misses, facts.model.name(),
+      CountText(facts.cache_hits, "vector"), from_store,
+      GroupDigits(facts.cache_misses), facts.model.name(),
       facts.model.version());
 }
 

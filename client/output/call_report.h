@@ -37,6 +37,9 @@ class ProblemReport {
   std::int64_t count_ = 0;
 };
 
+// "; 3 lines skipped", the end of a summary; "" for none.
+std::string DescribeSkipped(std::int64_t num_lines);
+
 // "title 3 (gimp)": what, number and, if there is one, id of an item.
 std::string DescribeItem(std::string_view what, std::int64_t index,
                          std::string_view id);

@@ -1,5 +1,6 @@
 #include "client/output/ranking_output.h"
 
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,21 @@ nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
   return result;
 }
 
+// The vector of a query without any known feature is zero, so that every cosine
+// is exactly 0. The letters of two texts may have nothing in common all the
+// same.
+template <typename Items, typename Score>
+void PrintIfUnknown(const Items& items, v1::Parts parts, Score score) {
+  if (items.empty() || parts == v1::PARTS_LEXICAL) return;
+  for (const auto& item : items) {
+    if (score(item) != 0) return;
+  }
+  absl::FPrintF(
+      stderr,
+      "all scores are 0: the model knows nothing in the query, or nothing "
+      "in the titles\n");
+}
+
 }  // namespace
 
 Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
@@ -88,17 +104,17 @@ Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
   // A column of blanks would look as if ids had been lost.
   const bool with_ids = !candidates.ids.empty();
   Table table;
-  table.AddColumn("rank", Table::Align::kRight);
+  table.AddColumn("rank", Table::kRight);
   if (options.with_scores) {
     // Users expect cosines, so only other kinds of scores are named.
     const bool cosine = response.score_kind() != v1::SCORE_KIND_SSI_DOT;
     table.AddColumn(cosine ? "score" : EnumWord(response.score_kind()),
-                    Table::Align::kRight);
+                    Table::kRight);
   }
   const bool with_semantic = !response.semantic_scores().empty();
   const bool with_lexical = !response.lexical_scores().empty();
-  if (with_semantic) table.AddColumn("semantic", Table::Align::kRight);
-  if (with_lexical) table.AddColumn("lexical", Table::Align::kRight);
+  if (with_semantic) table.AddColumn("semantic", Table::kRight);
+  if (with_lexical) table.AddColumn("lexical", Table::kRight);
   const auto score_text = [&](float score) {
     return ScoreText(score, options.rounded);
   };
@@ -133,9 +149,20 @@ nlohmann::ordered_json RankingJson(std::string_view query,
           {"score_kind", EnumWord(response.score_kind())},
           {"results", std::move(results)},
           {"problems", std::move(problems)},
+          {"skipped_lines", candidates.num_skipped_lines},
           {"cache_hits", response.cache_hits()},
           {"cache_misses", response.cache_misses()},
           {"timings_ms", TimingsToJson(response.timings())}};
+}
+
+void PrintIfUnknown(const v1::RankResponse& response, v1::Parts parts) {
+  PrintIfUnknown(response.scores(), parts, [](float score) { return score; });
+}
+
+void PrintIfUnknown(const v1::SearchDocumentsResponse& response,
+                    v1::Parts parts) {
+  PrintIfUnknown(response.hits(), parts,
+                 [](const v1::DocumentHit& hit) { return hit.score(); });
 }
 
 void PrintProblems(const TextList& candidates,

@@ -32,8 +32,8 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
 // {"query", "model": {"name", "version"}, "score_kind", "results": [{"rank",
 // "score", "semantic_score", "lexical_score", "index", "id", "title",
 // "name_match"}], "problems": [{"index", "id", "code", "reason", "message"}],
-// "cache_hits", "cache_misses", "timings_ms"}; "id", "reason", the scores of
-// the parts and "name_match" only if there is one.
+// "skipped_lines", "cache_hits", "cache_misses", "timings_ms"}; "id", "reason",
+// the scores of the parts and "name_match" only if there is one.
 nlohmann::ordered_json RankingJson(std::string_view query,
                                    const TextList& candidates,
                                    const v1::RankResponse& response);
@@ -44,6 +44,12 @@ nlohmann::ordered_json RankingJson(std::string_view query,
 // only if there is one.
 nlohmann::ordered_json SearchJson(std::string_view query,
                                   const v1::SearchDocumentsResponse& response);
+
+// Says on standard error that the query is unknown, if that is why all scores
+// are 0: then the order is that of the candidates. `parts` were scored.
+void PrintIfUnknown(const v1::RankResponse& response, v1::Parts parts);
+void PrintIfUnknown(const v1::SearchDocumentsResponse& response,
+                    v1::Parts parts);
 
 // Reports the candidates that could not be scored on standard error.
 void PrintProblems(const TextList& candidates,

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
-#include "model/cli/progress.h"
 
 namespace semrank {
 namespace {
@@ -34,10 +34,10 @@ absl::StatusOr<TextList> ReadTexts(const std::string& path,
     if (block.empty()) break;
     for (FileDocument& document : block.documents) Append(document, list);
   }
-  const std::int64_t num_skipped = reader->num_bad_lines();
-  if (num_skipped > 0) {
-    absl::FPrintF(stderr, "%s: %s %s skipped\n", path, GroupDigits(num_skipped),
-                  num_skipped == 1 ? "line" : "lines");
+  list.num_skipped_lines = reader->num_bad_lines();
+  if (list.num_skipped_lines > 0) {
+    absl::FPrintF(stderr, "%s: %s skipped\n", path,
+                  CountText(list.num_skipped_lines, "line"));
   }
   return list;
 }

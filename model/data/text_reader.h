@@ -3,6 +3,7 @@
 #define SEMRANK_MODEL_DATA_TEXT_READER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct TextList {
   std::vector<std::string> texts;
   // Empty if no text has an id; else parallel to `texts`, "" for none.
   std::vector<std::string> ids;
+  // Lines of the file that could not be used.
+  std::int64_t num_skipped_lines = 0;
 
   std::string_view id(std::size_t i) const {
     return ids.empty() ? std::string_view() : ids[i];

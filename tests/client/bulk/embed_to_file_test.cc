@@ -124,7 +124,7 @@ TEST_P(EmbedToFileTest, SkippedLinesAreCounted) {
   ::testing::internal::CaptureStderr();
   ASSERT_THAT(EmbedToFile(source, options), IsOk());
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("file: 1 vector, 1 line skipped"));
+              HasSubstr("file: 1 vector; 1 line skipped"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, EmbedToFileTest,

@@ -44,6 +44,14 @@ TEST_F(CliTest, EmbedStreamsManyTextsAndReportsProblems) {
   EXPECT_EQ(one_bad.exit_code, 1);
 }
 
+TEST_F(CliTest, EmbedOmitsABadTextAlsoOfAFew) {
+  const auto run = Run({"embed", "--side=query", "a", "bad", "c"});
+  EXPECT_EQ(run.out, "a\t0 0.1 -0.5\nc\t2 0.1 -0.5\n");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("not embedded: text 2: why\n"),
+                             HasSubstr("1 of 3 texts could not be embedded")));
+  EXPECT_EQ(run.exit_code, 1);
+}
+
 TEST_F(CliTest, TruncatedStreamIsAFailure) {
   std::string texts = "end silently\n";
   for (int i = 0; i < 2'000; ++i) texts += "text\n";

@@ -96,7 +96,7 @@ TEST_F(CliTest, TimingsGoToStandardError) {
       run.err,
       AllOf(StartsWith("timings: "),
             HasSubstr(" ms round trip, server 2.25 ms (queue 0.00, parse 0.00, "
-                      "cache 0.00, embed 1.50, score 0.00); 1 vectors cached, "
+                      "cache 0.00, embed 1.50, score 0.00); 1 vector cached, "
                       "2 computed; model shop/3\n")));
   EXPECT_EQ(run.out, "1\t0.75\ta\n2\t0.5\tb\n3\t0.25\tc\n");
 }

@@ -86,6 +86,32 @@ TEST_F(CliTest, PutFailsIfAllLinesWereBad) {
                                        "line was skipped")));
 }
 
+TEST_F(CliTest, PutFailsIfMostLinesWereBad) {
+  const std::string documents =
+      dir_.Write("docs.csv", "id,title\na,b\nc\nd\ne\n");
+  const auto run = Run({"put", "--documents=" + documents});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out,
+            "1 new, 0 replaced, 0 refused, of 1 document; 3 lines skipped\n");
+  EXPECT_THAT(run.err, HasSubstr("docs.csv: 3 of its 5 lines cannot be used"));
+}
+
+TEST_F(CliTest, JsonCountsTheSkippedLinesOfAnyFile) {
+  const std::string file = dir_.Write("lines.tsv", "1\tcaf\xe9\n2\ttv\n");
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{
+           {"rank", "--query=q", "--titles=" + file},
+           {"load", "--inflight=1", "--duration=1ms", "--warmup=0s",
+            "--titles=" + file},
+           {"put", "--documents=" + file}}) {
+    auto with_json = command;
+    with_json.push_back("--output=json");
+    const auto run = Run(with_json);
+    EXPECT_THAT(run.out, HasSubstr("\"skipped_lines\":1")) << command[0];
+    EXPECT_EQ(run.exit_code, 0) << command[0];
+  }
+}
+
 TEST_F(CliTest, PutStopsAtAQuoteThatIsNotClosed) {
   std::string documents = "id,title\n";
   for (int i = 0; i < 40; ++i) {

@@ -71,7 +71,7 @@ TEST_F(RankingOutputTest, JsonHasAllFields) {
             "\"problems\":[{\"index\":2,\"id\":\"id-l\","
             "\"code\":\"INVALID_ARGUMENT\",\"reason\":\"TEXT_TOO_LONG\","
             "\"message\":\"9000 bytes\\u001b, limit 8192\"}],"
-            "\"cache_hits\":1,\"cache_misses\":1,"
+            "\"skipped_lines\":0,\"cache_hits\":1,\"cache_misses\":1,"
             "\"timings_ms\":{\"queue\":0.0,\"parse\":0.0,\"cache\":0.0,"
             "\"embed\":0.0,\"score\":0.0,\"total\":1.25}}");
 }
@@ -89,6 +89,23 @@ TEST_F(RankingOutputTest, PartsStandBesideTheScore) {
               ::testing::HasSubstr("\"score\":0.8765432,\"index\":1,"
                                    "\"semantic_score\":0.5,"
                                    "\"lexical_score\":0.75"));
+}
+
+TEST_F(RankingOutputTest, AnUnknownQueryIsNamed) {
+  const auto printed = [&](v1::Parts parts) {
+    ::testing::internal::CaptureStderr();
+    PrintIfUnknown(response_, parts);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(printed(v1::PARTS_UNSPECIFIED), "");
+  response_.set_scores(0, 0);
+  response_.set_scores(1, -0.0f);
+  EXPECT_THAT(printed(v1::PARTS_UNSPECIFIED),
+              ::testing::HasSubstr("the model knows nothing in the query"));
+  // The letters of two known texts may have nothing in common.
+  EXPECT_EQ(printed(v1::PARTS_LEXICAL), "");
+  response_.clear_scores();
+  EXPECT_EQ(printed(v1::PARTS_UNSPECIFIED), "");
 }
 
 TEST_F(RankingOutputTest, JsonSaysWhatTheQueryNames) {

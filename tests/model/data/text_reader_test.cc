@@ -75,6 +75,7 @@ TEST_F(ReadTextsTest, BadLinesAreSkippedAndReported) {
   ASSERT_OK_AND_ASSIGN(const TextList list,
                        Read("a\ncaf\xe9\n" + too_long + "\nb\n", 2));
   EXPECT_THAT(list.texts, ElementsAre("a", "b"));
+  EXPECT_EQ(list.num_skipped_lines, 2);
   const std::string printed = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(printed, HasSubstr("t.txt:2: not valid UTF-8"));
   EXPECT_THAT(printed, HasSubstr("t.txt:3: longer than 1048575 bytes"));
