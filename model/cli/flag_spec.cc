@@ -195,6 +195,7 @@ BindFlag(std::string_view name, T* field, std::string_view help,
                  const std::string& text) { return Read(text, range, *field); },
       .get = [field] { return Format(*field); }};
 }
+// NOLINTNEXTLINE(bugprone-macro-parentheses): T* is a type.
 #define SEMRANK_INSTANTIATE(T)                                       \
   template FlagSpec BindFlag(std::string_view, T*, std::string_view, \
                              const FlagRange<RangedValue<T>::type>&)
@@ -214,7 +215,7 @@ FlagSpec BindWords(std::string_view name, std::string_view help,
                    std::vector<std::string> words,
                    std::function<void(std::size_t)> set,
                    std::function<std::size_t()> get) {
-  // The words are copied into both functions, which live as long as the flag.
+  const std::string form = absl::StrJoin(words, "|");
   const auto read = [words, set = std::move(set)](const std::string& text) {
     const auto found = std::ranges::find(words, text);
     if (found == words.end()) {
@@ -223,13 +224,13 @@ FlagSpec BindWords(std::string_view name, std::string_view help,
     set(found - words.begin());
     return absl::OkStatus();
   };
-  const auto write = [words, get = std::move(get)] {
+  const auto write = [words = std::move(words), get = std::move(get)] {
     const std::size_t i = get();
     return i < words.size() ? words[i] : std::string();
   };
   return {.name = std::string(name),
           .help = std::string(help),
-          .form = absl::StrJoin(words, "|"),
+          .form = form,
           .set = read,
           .get = write};
 }

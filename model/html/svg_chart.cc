@@ -133,9 +133,11 @@ void AppendFrame(const Chart& chart, const Axes& axes, std::string& svg) {
                    "%g", std::abs(value) < axes.y.step / 1e6 ? 0.0 : value),
                svg);
   }
-  // ceil(-0.6) is -0, which would be shown; the sum is 0.
-  for (double value = std::ceil(axes.x.low / axes.x.step) * axes.x.step + 0.0;
-       value <= axes.x.high; value += axes.x.step) {
+  const double first = std::ceil(axes.x.low / axes.x.step);
+  const double last = std::floor(axes.x.high / axes.x.step);
+  for (int i = 0; first + i <= last; ++i) {
+    // ceil(-0.6) is -0, which would be shown; the sum is 0.
+    const double value = (first + i) * axes.x.step + 0.0;
     AppendText("class=\"tick\" text-anchor=\"middle\"", axes.x.At(value),
                bottom + 18, absl::StrFormat("%g", value), svg);
   }
