@@ -93,11 +93,11 @@ class CatalogCommandsTest(unittest.TestCase):
             self.assertIn(f"bad.csv:1: {complaint}", self.semrank("put", "--documents=bad.csv", exit_code=1).stderr)
 
     def test_an_interrupted_put_is_continued_by_its_state_file(self):
-        self.write("long.tsv", *(f"a\ttitle {i}" for i in range(20_000)), "no id")
-        put = ["put", "--documents=long.tsv", "--state=put.state"]
-        self.assertIn("long.tsv:20001", self.semrank(*put, exit_code=2).stderr)
+        self.write("long.tsv", *(f"a\ttitle {i}" for i in range(20_000)), "a\tNUL \0")
+        put = ["put", "--documents=long.tsv", "--state=put.state", "--max_bad_lines=0"]
+        self.assertIn("long.tsv:20001", self.semrank(*put, exit_code=1).stderr)
         self.assertEqual(json.loads((self.folder / "put.state").read_text())["progress"]["lines"], 20_000)
-        self.assertIn("put.state: continuing after line 20,000, 20,000 documents", self.semrank(*put, exit_code=2).stderr)
+        self.assertIn("put.state: continuing after line 20,000, 20,000 documents", self.semrank(*put, exit_code=1).stderr)
         self.assertIn("put.state: started with numeric_ids off, which is on now; remove put.state to start over",
                       self.semrank(*put, "--numeric_ids", exit_code=1).stderr)
         self.write("long.tsv", "a\tother")

@@ -71,7 +71,7 @@ class KeepServingTest(unittest.TestCase):
         if "--address" not in commands:  # then the default is meant, which is another one here
             commands = f"export SEMRANK_ADDRESS=127.0.0.1:{self.grpc}\n{commands}"
         done = subprocess.run(["bash", "-e"], cwd=self.folder, input=commands, capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("editor", done.stdout)
 
     def test_free_default_ports_are_taken(self):
