@@ -47,7 +47,7 @@ NUMBERS = {
     "0.87 µs of one core": ("server/PERFORMANCE.md", r"CPU time for 100\s+titles(?s:.*)\| linear 256, default features \| 87 us"),
     "7.4 to 7.8 ms": ("server/PERFORMANCE.md", r"A million composed titles(?s:.*)\| ours, exact \| 7\.4 to 7\.8 ms"),
     "53 MB": ("deploy/README.md", r"\| the image \| 53 MB compressed"),
-    "UTF-8": ("model/data/document_reader.h", r"not UTF-8"),
+    "UTF-8": ("model/data/input_lines.h", r"what is not UTF-8"),
     "http://127.0.0.1:8080/": ("server/options.h", r'http_address = "127\.0\.0\.1:8080"'),
 }
 
