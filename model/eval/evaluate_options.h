@@ -49,7 +49,7 @@ struct EvaluateCommandOptions {
   std::string svg_out;
   OutputFormat output = OutputFormat::kTable;
   int num_threads = 0;  // 0 = one for each processor
-  BadLineLimit max_bad_lines;
+  BadLineLimit max_bad_lines = {};
 };
 
 void AddEvaluateOptions(CommandLine& command_line,

@@ -43,7 +43,7 @@ struct InspectCommandOptions {
   OutputFormat output = OutputFormat::kTable;
   // Figure 4 of the CLSM paper, for a query and a title; empty = none.
   std::string svg_out;
-  BadLineLimit max_bad_lines;
+  BadLineLimit max_bad_lines = {};
 };
 
 // The flags of the command; model, form of the output, figure and bad lines are

@@ -24,7 +24,7 @@ struct VocabularyCommandOptions {
   // One row each, in [kMinNgramLength, kMaxNgramLength].
   std::vector<int> ngram_lengths = {2, 3};
   OutputFormat output = OutputFormat::kTable;
-  BadLineLimit max_bad_lines;
+  BadLineLimit max_bad_lines = {};
 };
 
 // The distinct words of a file of texts, the most frequent first.
