@@ -31,23 +31,26 @@ constexpr std::size_t kPieceBytes = 262'144;
 // refuses has least to spare.
 constexpr std::uint64_t kMaxSkippedBytes = 262'144;
 
-// Splits "http://host:1/path?x" into "host:1" and "/path". Clients send such a
-// target to a proxy, and a server must take it too, its host in place of the
-// header's (RFC 9112, section 3.2.2). Any other target has no host.
+// Splits "http://host:1/path?x" into "host:1", "/path" and "x". Clients send
+// such a target to a proxy, and a server must take it too, its host in place of
+// the header's (RFC 9112, section 3.2.2). Any other target has no host.
 struct Target {
   std::string host = {};
   std::string path = {};
+  std::string query = {};
 };
 Target SplitTarget(std::string target) {
-  target.resize(std::min(target.find('?'), target.size()));
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  const std::string query = target.substr(std::min(mark + 1, target.size()));
+  target.resize(mark);
   for (const absl::string_view scheme : {"http://", "https://"}) {
     if (!absl::StartsWithIgnoreCase(target, scheme)) continue;
     const std::size_t end =
         std::min(target.find('/', scheme.size()), target.size());
     return {target.substr(scheme.size(), end - scheme.size()),
-            end < target.size() ? target.substr(end) : "/"};
+            end < target.size() ? target.substr(end) : "/", query};
   }
-  return {.path = std::move(target)};
+  return {.path = std::move(target), .query = query};
 }
 
 }  // namespace
@@ -121,6 +124,7 @@ void HttpExchange::ReadHead() {
   request_ = {
       .is_get = parser_.get().method() == http::verb::get,
       .path = std::move(target.path),
+      .query = std::move(target.query),
       .authorization = Header("Authorization"),
       .request_id = Header(kRequestIdHeader),
       .traceparent = Header(kTraceparentHeader),
@@ -139,7 +143,7 @@ HttpExchange::Step HttpExchange::OnHead() {
     parser_.get().keep_alive(false);
     return BadRequest("Transfer-Encoding is not chunked");
   }
-  call_ = connections_.routes.FindCall(request_.path);
+  call_ = connections_.routes.FindCall(request_.path, request_.query);
   const HttpPage* const page = connections_.routes.FindPage(request_.path);
   const http::verb method = parser_.get().method();
   // A preflight carries no key, so it is answered before the checks of a call.

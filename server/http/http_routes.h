@@ -24,7 +24,8 @@ namespace semrank {
 
 struct HttpRequest {
   bool is_get = false;
-  std::string path = {};  // of the target, as it was sent
+  std::string path = {};   // of the target, as it was sent
+  std::string query = {};  // what follows its "?", still encoded
   // Headers; empty = absent.
   std::string authorization = {};
   std::string request_id = {};
@@ -90,13 +91,14 @@ struct HttpCall {
 
 // The calls by path. A path that ends with "/" stands for all others below it,
 // the longest such path first. Without a handler they do not exist: its
-// `refuse` makes their 404.
+// `refuse` makes their 404. A path that ends with "?" stands for the path
+// before it with a query: a page that a form is sent to.
 using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
 
 struct HttpRoutes {
   // A path is a page, a call or unknown (both null).
   const HttpPage* FindPage(std::string_view path) const;
-  const HttpCall* FindCall(std::string_view path) const;
+  const HttpCall* FindCall(std::string_view path, std::string_view query) const;
   // 404 with the paths that exist.
   HttpResponse NotFound() const;
 

@@ -8,6 +8,18 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
+TEST_F(HttpServerTest, APageWithAQueryMayBeACall) {
+  calls_["/page?"] = MakeCall([](const HttpRequest& request) {
+    return HttpResponse{.body = request.query};
+  });
+  calls_["/page?"].takes_get = true;
+  Serve();
+  EXPECT_EQ(HttpGet(address(), "/page?q=a+b?").body, "q=a+b?");
+  EXPECT_EQ(HttpGet(address(), "/page").body, "hi");
+  EXPECT_EQ(HttpGet(address(), "/thread?q").status, 200);
+  EXPECT_THAT(HttpGet(address(), "/nothing").body, Not(HasSubstr("/page?")));
+}
+
 TEST_F(HttpServerTest, AnswersGetAndHead) {
   Serve();
   const HttpAnswer got = HttpGet(address(), "/page?ignored");
