@@ -12,7 +12,6 @@ import importlib.util
 import inspect
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import unittest
 import grpc
 from google.protobuf import wrappers_pb2
 
+from python_package import install_package
 from secure_server import KEY, MAX_TEXTS, WRITE_KEY, SecureServer
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
@@ -30,26 +30,12 @@ TITLES = ["photo editor", "mail reader", "disk usage viewer"]
 MANY_TITLES = [f"{TITLES[i % 3]} number {i}" for i in range(MAX_TEXTS + 2_000)]
 
 
-def install_package(folder: pathlib.Path) -> pathlib.Path:
-    """Python of a virtual environment that has the wheel."""
-    for name in ("client/python", "proto"):
-        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("build", "*.egg-info"))
-    shutil.copy(PROJECT / "CMakeLists.txt", folder)
-    python = folder / "venv/bin/python"
-    for command in (
-            ["/usr/bin/python3", "-m", "build", "--wheel", "--no-isolation", f"--outdir={folder}", folder / "client/python"],
-            ["/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", folder / "venv"],
-            [python, "-m", "pip", "install", "--quiet", "--no-index", f"--find-links={folder}", "semrank"]):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return python
-
-
 def run_in_virtual_environment() -> int:
     if importlib.util.find_spec("build") is None:
         print("skipped: no python3-build (scripts/install_packages.sh test)")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
-        python = install_package(pathlib.Path(folder))
+        python = install_package(PROJECT, pathlib.Path(folder))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SEMRANK_")}
         environment["SEMRANK_TEST_IN_VENV"] = "1"
         return subprocess.run([python, "-B", __file__, PROJECT, BINARIES], env=environment).returncode
