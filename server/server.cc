@@ -241,12 +241,15 @@ void Server::LookForModels() {
               : "reloaded " + absl::StrJoin(reloaded, ", "));
 }
 
-HttpPages Server::MakePages() {
+// Adds to `calls` those that pages make.
+HttpPages Server::MakePages(HttpCalls& calls) {
   HttpPages pages = OperatorPages(&lifecycle_, &metrics_);
   AddOpenApi(pages);
   if (!options_.pages) return pages;
   AddStatusPage(parts_, pages);
-  AddBrowserPages(rpc_->address(), pages);
+  AddBrowserPages({.grpc_address = rpc_->address(),
+                   .needs_key = secrets_->access() != nullptr},
+                  pages, calls);
   return pages;
 }
 
@@ -265,11 +268,12 @@ absl::Status Server::Listen() {
                                                 : DefaultMemoryLimit()},
                        parts_));
   // gRPC has its port by now, which the playground shows.
+  HttpCalls calls = JsonApi(parts_, {options_.limits.max_http_body_bytes,
+                                     HttpCallsAllowed(security)});
+  HttpPages pages = MakePages(calls);
   SEMRANK_ASSIGN_OR_RETURN(
       http_, HttpServer::Start(
-                 options_.http_address, MakePages(),
-                 JsonApi(parts_, {options_.limits.max_http_body_bytes,
-                                  HttpCallsAllowed(security)}),
+                 options_.http_address, std::move(pages), std::move(calls),
                  {.tls = tls,
                   .calls_need_certificate = HttpCallsNeedCertificate(security),
                   .cors_origins = security.cors_origins}));

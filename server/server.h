@@ -118,7 +118,7 @@ class Server {
          std::unique_ptr<Secrets> secrets,
          std::unique_ptr<DocumentVectorCache> cache);
 
-  HttpPages MakePages();
+  HttpPages MakePages(HttpCalls& calls);
   absl::Status Listen();
   absl::Status LoadFirstModels(const StartControl& control);
   void LookForModels();

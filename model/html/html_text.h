@@ -12,7 +12,7 @@ namespace semrank {
 // script.
 std::string EscapeHtml(std::string_view text);
 
-// As HtmlText, but keeps line ends.
+// As EscapeHtml, but keeps line ends.
 std::string EscapeLines(const std::string& text);
 
 }  // namespace semrank

@@ -51,7 +51,7 @@ ALLOWED |= {
     "server/rpc": ["model/base", *CORE, "server/requests", "proto"],
     "server/http": ["model/base", "server/base", "server/auth"],
     "server/api": ["model/base", *CORE, "server/requests", "server/http", "proto"],
-    "server/pages": ["model/base", *CORE, "server/requests", "server/http"],
+    "server/pages": ["model/base", "model/html", *CORE, "server/requests", "server/http"],
     "server": [*MODEL, "model/data", "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api",
                "server/pages", "model_config", "proto"],
     "client/lib": ["model/base", "model_config", "proto"],

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -128,22 +127,6 @@ class ModelList final : public BodyFormat {
     return Json{{"object", "list"}, {"data", models}}.dump();
   }
 };
-
-// Replaces each %XX by its byte, as RFC 3986 says; clients encode the "/" of a
-// name so.
-std::string PercentDecode(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view digits = text.substr(i + 1).substr(0, 2);
-    const bool encoded = text[i] == '%' && digits.size() == 2 &&
-                         absl::ascii_isxdigit(digits[0]) &&
-                         absl::ascii_isxdigit(digits[1]);
-    decoded += encoded ? absl::HexStringToBytes(ToAbsl(digits))
-                       : std::string(1, text[i]);
-    if (encoded) i += 2;
-  }
-  return decoded;
-}
 
 class OneModel final : public BodyFormat {
  public:

@@ -1,5 +1,9 @@
 #include "server/http/http_routes.h"
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "model/base/strings.h"
+
 namespace semrank {
 
 const HttpPage* HttpRoutes::FindPage(std::string_view path) const {
@@ -36,6 +40,20 @@ HttpResponse HttpRoutes::NotFound() const {
     body += (call.takes_get ? "GET, POST " : "POST ") + path + "\n";
   }
   return {.status = 404, .body = std::move(body)};
+}
+
+std::string PercentDecode(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view digits = text.substr(i + 1).substr(0, 2);
+    const bool encoded = text[i] == '%' && digits.size() == 2 &&
+                         absl::ascii_isxdigit(digits[0]) &&
+                         absl::ascii_isxdigit(digits[1]);
+    decoded += encoded ? absl::HexStringToBytes(ToAbsl(digits))
+                       : std::string(1, text[i]);
+    if (encoded) i += 2;
+  }
+  return decoded;
 }
 
 }  // namespace semrank

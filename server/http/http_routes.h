@@ -37,6 +37,10 @@ struct HttpRequest {
   std::function<bool()> client_left = {};
 };
 
+// Replaces each %XX by its byte, as RFC 3986 says: clients encode so what would
+// end a part of a path or of a query.
+std::string PercentDecode(std::string_view text);
+
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";

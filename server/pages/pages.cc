@@ -2,30 +2,30 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "model/base/strings.h"
+#include "server/pages/browser_page.h"
 #include "server/pages/embedded_files.h"
 
 namespace semrank {
 namespace {
 
-// A page may run and contact only this server's own files. Titles and names on
-// the pages come from users, so the policy holds even if one was not escaped.
-HttpResponse Guarded(std::string content_type, std::string body) {
-  return {
-      .content_type = std::move(content_type),
-      .body = std::move(body),
-      .headers = {{"Content-Security-Policy",
-                   "default-src 'none'; script-src 'self'; style-src 'self'; "
-                   "connect-src 'self'; img-src data:; base-uri 'none'; "
-                   "form-action 'none'; frame-ancestors 'none'"},
-                  {"Referrer-Policy", "no-referrer"}}};
+// A file whose header, if it has one, marks the page as the current one.
+HttpPage FilePage(std::string_view file, std::string_view path,
+                  std::string_view content_type) {
+  std::string body = absl::StrReplaceAll(ToAbsl(EmbeddedFile(file)),
+                                         {{"{{header}}", PageHeader(path)}});
+  return [body = std::move(body), type = std::string(content_type)] {
+    return GuardedPage(type, body);
+  };
 }
 
-HttpPage FilePage(std::string_view file, std::string content_type) {
-  return [body = EmbeddedFile(file), type = std::move(content_type)] {
-    return Guarded(type, std::string(body));
-  };
+// Empty for files that are not below /pages/.
+std::string_view ContentTypeOf(std::string_view file) {
+  if (file.ends_with(".css")) return "text/css; charset=utf-8";
+  if (file.ends_with(".js")) return "text/javascript; charset=utf-8";
+  return "";
 }
 
 }  // namespace
@@ -49,29 +49,26 @@ HttpPages OperatorPages(const Lifecycle* lifecycle, const Metrics* metrics) {
   return pages;
 }
 
-HttpResponse BrowserPage(std::string html) {
-  return Guarded("text/html; charset=utf-8", std::move(html));
-}
-
-void AddBrowserPages(std::string_view grpc_address, HttpPages& pages) {
-  const std::string_view port =
-      grpc_address.substr(grpc_address.rfind(':') + 1);
-  // The page shows the port in its snippets.
-  pages["/"] = [html = absl::StrReplaceAll(ToAbsl(EmbeddedFile("index.html")),
-                                           {{"{{grpc_port}}", ToAbsl(port)}})] {
-    return BrowserPage(html);
-  };
-  pages["/api"] = FilePage("api.html", "text/html; charset=utf-8");
-  pages["/pages/style.css"] = FilePage("style.css", "text/css; charset=utf-8");
-  for (const std::string_view script : {"api.js", "client.js", "explanation.js",
-                                        "playground.js", "snippets.js"}) {
-    pages["/pages/" + std::string(script)] =
-        FilePage(script, "text/javascript; charset=utf-8");
+void AddBrowserPages(const PlaygroundOptions& options, HttpPages& pages,
+                     HttpCalls& calls) {
+  const SearchPage playground(options);
+  pages["/"] = [playground] { return playground.Empty(); };
+  const auto search = calls.find("/v1/search");
+  if (!options.needs_key && search != calls.end()) {
+    calls["/?"] = playground.Call(search->second);
+  }
+  pages["/api"] = FilePage("api.html", "/api", kHtmlType);
+  for (const std::string_view file : EmbeddedFileNames()) {
+    const std::string_view type = ContentTypeOf(file);
+    if (type.empty()) continue;
+    const std::string path = absl::StrCat("/pages/", ToAbsl(file));
+    pages[path] = FilePage(file, path, type);
   }
 }
 
 void AddOpenApi(HttpPages& pages) {
-  pages["/openapi.json"] = FilePage("openapi.json", "application/json");
+  pages["/openapi.json"] =
+      FilePage("openapi.json", "/openapi.json", "application/json");
 }
 
 }  // namespace semrank

@@ -14,12 +14,10 @@
 #ifndef SEMRANK_SERVER_PAGES_PAGES_H_
 #define SEMRANK_SERVER_PAGES_PAGES_H_
 
-#include <string>
-#include <string_view>
-
 #include "server/base/lifecycle.h"
 #include "server/base/metrics.h"
 #include "server/http/http_routes.h"
+#include "server/pages/search_page.h"
 
 namespace semrank {
 
@@ -27,12 +25,11 @@ namespace semrank {
 HttpPages OperatorPages(const Lifecycle* lifecycle, const Metrics* metrics);
 // "/openapi.json".
 void AddOpenApi(HttpPages& pages);
-// "/", "/api" and "/pages/...". The playground shows calls to the gRPC port of
-// `grpc_address`, HOST:PORT.
-void AddBrowserPages(std::string_view grpc_address, HttpPages& pages);
 
-// HTML with the headers that all pages for browsers have.
-HttpResponse BrowserPage(std::string html);
+// "/", "/api" and "/pages/..."; and "/?", where the playground's form goes
+// without JavaScript, as a call that runs "/v1/search" of `calls`.
+void AddBrowserPages(const PlaygroundOptions& options, HttpPages& pages,
+                     HttpCalls& calls);
 
 }  // namespace semrank
 

@@ -4,66 +4,132 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "model/base/count_text.h"
 #include "model/base/simd_level.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
+#include "model/html/html_text.h"
 #include "server/base/errors.h"
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
 #include "server/catalog/sync/change_follower.h"
 #include "server/http/http_options.h"
 #include "server/models/model_slot.h"
-#include "server/pages/pages.h"
+#include "server/pages/browser_page.h"
 #include "server/vectors/document_vector_cache.h"
 #include "server/vectors/stored_vectors.h"
 
 namespace semrank {
 namespace {
 
-// The page has no script: it must work while everything else is broken.
+// The page is complete without its script, which only refreshes it: it must
+// work while everything else is broken. status.js replaces what is in the
+// "scroll" boxes.
 constexpr char kHead[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, "
+    "initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n"
     "<title>semrank status</title>\n<link rel=\"icon\" href=\"data:,\">\n"
-    "<link rel=\"stylesheet\" href=\"/pages/style.css\">\n</head>\n<body>\n"
-    "<header><h1>semrank status</h1><nav aria-label=\"Pages\"><a "
-    "href=\"/\">Playground</a> <a "
-    "href=\"/metrics\">Metrics</a></nav></header>\n"
-    "<main>\n";
-constexpr char kEnd[] = "</main>\n</body>\n</html>\n";
+    "<link rel=\"stylesheet\" href=\"/pages/style.css\">\n"
+    "<link rel=\"stylesheet\" href=\"/pages/status.css\">\n"
+    "<script type=\"module\" src=\"/pages/status.js\"></script>\n"
+    "</head>\n<body>\n";
+constexpr char kMain[] =
+    "\n<main>\n<h1>Status</h1>\n<div id=\"refresh\"></div>\n"
+    "<div class=\"tables\">\n";
+constexpr char kEnd[] = "</div>\n</main>\n</body>\n</html>\n";
 
 using Cells = std::vector<std::string>;
 
-// The first cell of a row of names and values is its header. Every cell is
-// escaped here; titles of tables and columns are our own.
-std::string Row(const Cells& cells, bool is_head, bool has_head) {
-  std::string row = "<tr>";
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const char* const begin = is_head             ? "th scope=\"col\""
-                              : has_head || i > 0 ? "td"
-                                                  : "th scope=\"row\"";
-    const char* const end = is_head || (!has_head && i == 0) ? "th" : "td";
-    absl::StrAppendFormat(&row, "<%s>%s</%s>", begin, EscapeHtml(cells[i]),
-                          end);
-  }
-  return row + "</tr>\n";
+// Columns of one group stand side by side.
+struct Column {
+  const char* name = "";
+  const char* group = "";
+};
+using Columns = std::vector<Column>;
+
+// Titles, names of columns and groups are our own; all cells are escaped.
+std::string Section(std::string_view title, bool is_wide,
+                    std::string_view content) {
+  return absl::StrFormat(
+      "<section%s>\n<h2>%s</h2>\n<div class=\"scroll\" role=\"region\" "
+      "tabindex=\"0\" aria-label=\"%s\">\n%s</div>\n</section>\n",
+      is_wide ? " class=\"wide\"" : "", title, title, content);
 }
 
-// An empty `head` makes a table of names and values.
-std::string Table(std::string_view title, const Cells& head,
-                  const std::vector<Cells>& rows) {
-  std::string table = absl::StrFormat(
-      "<h2>%s</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
-      "aria-label=\"%s\">\n<table>\n",
-      title, title);
-  if (!head.empty()) table += Row(head, /*is_head=*/true, true);
+// A table of names and values.
+std::string Facts(std::string_view title, const std::vector<Cells>& rows) {
+  std::string table = "<table>\n";
   for (const Cells& row : rows) {
-    table += Row(row, /*is_head=*/false, !head.empty());
+    absl::StrAppendFormat(&table,
+                          "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n",
+                          EscapeHtml(row[0]), EscapeHtml(row[1]));
   }
-  return table + "</table>\n</div>\n";
+  return Section(title, /*is_wide=*/false, table + "</table>\n");
+}
+
+// A row with the groups, if there are any, above a row with the columns.
+std::string Head(const Columns& columns) {
+  std::string groups;
+  std::string names;
+  for (std::size_t i = 0; i < columns.size();) {
+    const std::string_view group = columns[i].group;
+    std::size_t end = i + 1;
+    while (!group.empty() && end < columns.size() &&
+           columns[end].group == group) {
+      ++end;
+    }
+    groups +=
+        group.empty()
+            ? "<td></td>"
+            : absl::StrFormat("<th scope=\"colgroup\" colspan=\"%d\">%s</th>",
+                              end - i, group);
+    for (; i < end; ++i) {
+      absl::StrAppendFormat(&names, "<th scope=\"col\">%s</th>",
+                            columns[i].name);
+    }
+  }
+  const bool has_groups = groups.find("<th") != std::string::npos;
+  return absl::StrCat("<thead>\n",
+                      has_groups ? "<tr>" + groups + "</tr>\n" : "", "<tr>",
+                      names, "</tr>\n</thead>\n");
+}
+
+// On a phone each row is a card, whose cells show the names of their columns.
+std::string Table(std::string_view title, const Columns& columns,
+                  const std::vector<Cells>& rows) {
+  const bool is_grouped = *columns.back().group != '\0';
+  std::string table =
+      absl::StrFormat("<table class=\"cards%s\">\n%s<tbody>\n",
+                      is_grouped ? " grouped" : "", Head(columns));
+  for (const Cells& row : rows) {
+    // Long names of methods may break after their service.
+    absl::StrAppendFormat(
+        &table, "<tr><th scope=\"row\">%s</th>",
+        absl::StrReplaceAll(EscapeHtml(row[0]), {{"/", "/<wbr>"}}));
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      const auto& [name, group] = columns[i];
+      absl::StrAppendFormat(&table, "<td data-label=\"%s%s%s\">%s</td>", name,
+                            *group == '\0' ? "" : ", ", group,
+                            EscapeHtml(row[i]));
+    }
+    table += "</tr>\n";
+  }
+  return Section(title, /*is_wide=*/true, table + "</tbody>\n</table>\n");
+}
+
+// An empty table would look like a bug of the page.
+std::string NoRows(std::string_view title, std::string_view text) {
+  return Section(title, /*is_wide=*/true, absl::StrFormat("<p>%s</p>\n", text));
+}
+
+std::string CountOf(std::int64_t number, std::int64_t limit) {
+  return absl::StrCat(GroupDigits(number), " of ", GroupDigits(limit));
 }
 
 std::string MiB(std::uint64_t bytes) {
@@ -73,7 +139,7 @@ std::string MiB(std::uint64_t bytes) {
 // Three digits and a unit, with a no-break space between them.
 std::string Short(absl::Duration time) {
   const double seconds = absl::ToDoubleSeconds(time);
-  if (seconds < 1e-3) return absl::StrFormat("%.3g\u00a0us", seconds * 1e6);
+  if (seconds < 1e-3) return absl::StrFormat("%.3g\u00a0µs", seconds * 1e6);
   if (seconds < 1) return absl::StrFormat("%.3g\u00a0ms", seconds * 1e3);
   return absl::StrFormat("%.3g\u00a0s", seconds);
 }
@@ -83,20 +149,27 @@ std::string Calls(const RecentCalls& recent) {
   for (const RecentCalls::Method& method : recent.Report(absl::Now())) {
     Cells cells = {method.name, method.type};
     for (const RecentCalls::Window& window : method.windows) {
-      cells.push_back(absl::StrFormat("%.3g", window.calls_per_second));
+      const double rate = window.calls_per_second;
+      cells.push_back(rate < 100
+                          ? absl::StrFormat("%.3g", rate)
+                          : GroupDigits(static_cast<std::int64_t>(rate + 0.5)));
       cells.push_back(
-          absl::StrFormat("%.2g\u00a0%%", 100 * window.failed_share));
+          absl::StrFormat("%.3g\u00a0%%", 100 * window.failed_share));
       const bool any = window.num_calls > 0;
       cells.push_back(any ? Short(window.p50) : "");
       cells.push_back(any ? Short(window.p99) : "");
     }
     rows.push_back(std::move(cells));
   }
-  if (rows.empty()) return "<h2>Calls</h2>\n<p>none in 5 minutes</p>\n";
-  return Table("Calls of the last 1 and 5 minutes",
-               {"method", "type", "calls/s, 1 min", "failed", "p50", "p99",
-                "calls/s, 5 min", "failed", "p50", "p99"},
-               rows);
+  constexpr char kTitle[] = "Calls of the last 1 and 5 minutes";
+  if (rows.empty()) return NoRows(kTitle, "none in 5 minutes");
+  Columns columns = {{"method"}, {"type"}};
+  for (const char* const group : {"1 minute", "5 minutes"}) {
+    for (const char* const name : {"calls/s", "failed", "p50", "p99"}) {
+      columns.push_back({name, group});
+    }
+  }
+  return Table(kTitle, columns, rows);
 }
 
 std::string Seconds(absl::Time time) {
@@ -123,38 +196,37 @@ std::string Models(const ModelStore& models) {
                     kStateNames[static_cast<int>(model.state)],
                     Seconds(model.load_time), note});
   }
-  return Table("Models", {"name", "version", "state", "loaded", "note"}, rows);
+  return Table("Models",
+               {{"name"}, {"version"}, {"state"}, {"loaded"}, {"note"}}, rows);
 }
 
 std::string Use(const ServerParts& parts) {
   const DocumentVectorCache::Stats stats = parts.cache->GetStats();
   const Admission& admission = *parts.admission;
   const ConnectionCount& connections = *parts.connections;
-  return Table(
-      "Cache and load", {},
-      {{"vectors", std::to_string(stats.num_entries)},
+  return Facts(
+      "Cache and load",
+      {{"vectors", GroupDigits(stats.num_entries)},
        {"memory in use",
         MiB(stats.live_bytes) + " of " + MiB(stats.capacity_bytes)},
-       {"vectors evicted", std::to_string(stats.num_evictions)},
+       {"vectors evicted", GroupDigits(stats.num_evictions)},
        {"texts in flight",
-        absl::StrFormat("%d of %d", admission.inflight_texts(),
-                        admission.max_inflight_texts())},
+        CountOf(admission.inflight_texts(), admission.max_inflight_texts())},
        {"connections over gRPC",
-        absl::StrFormat("%d of %d", connections.num_open(),
-                        connections.max_connections())},
-       {"connections refused", std::to_string(connections.num_refused())}});
+        CountOf(connections.num_open(), connections.max_connections())},
+       {"connections refused", GroupDigits(connections.num_refused())}});
 }
 
 std::string Store(const StoredVectors* stored) {
   if (stored == nullptr) return "";
   const StoredVectors::State state = stored->GetState();
-  return Table(
-      "Document store", {},
+  return Facts(
+      "Document store",
       {{"store", state.name},
        {"state", state.bypassed ? "bypassed, tried again soon" : "in use"},
-       {"bypasses", std::to_string(state.num_bypasses)},
+       {"bypasses", GroupDigits(state.num_bypasses)},
        {"last error", std::string(ToStd(state.last_error.message()))},
-       {"vectors queued for writing", std::to_string(state.queued_vectors)}});
+       {"vectors queued for writing", GroupDigits(state.queued_vectors)}});
 }
 
 std::string DescribeChanges(const ChangeFollower::State& state) {
@@ -175,7 +247,7 @@ std::string Catalog(const SyncedCatalog& catalog) {
   const CatalogSnapshot snapshot = catalog.documents.TakeSnapshot();
   const ServedModelPtr served = snapshot.model();
   const CatalogModelUpdate::Status update = catalog.update.GetStatus();
-  std::vector<Cells> rows = {{"documents", std::to_string(stats.num_documents)},
+  std::vector<Cells> rows = {{"documents", GroupDigits(stats.num_documents)},
                              {"memory", MiB(stats.num_bytes)}};
   if (served != nullptr) {
     const ModelVersion& version = served->model->version();
@@ -184,28 +256,27 @@ std::string Catalog(const SyncedCatalog& catalog) {
   }
   if (update.num_documents > 0) {
     rows.push_back({"embedded by the new model",
-                    absl::StrFormat("%d of %d", update.num_embedded,
-                                    update.num_documents)});
+                    CountOf(update.num_embedded, update.num_documents)});
   }
   if (catalog.changes() != nullptr) {
     rows.push_back({"changes of other servers",
                     DescribeChanges(catalog.changes()->GetState())});
   }
-  return Table("Catalog", {}, rows);
+  return Facts("Catalog", rows);
 }
 
 std::string LimitTable(const Limits& limits,
                        std::size_t max_catalog_documents) {
-  return Table(
-      "Limits", {},
-      {{"texts in a request", std::to_string(limits.max_texts_per_request)},
-       {"bytes of a text", std::to_string(limits.max_text_bytes)},
-       {"texts in flight", std::to_string(limits.max_inflight_texts)},
+  return Facts(
+      "Limits",
+      {{"texts in a request", GroupDigits(limits.max_texts_per_request)},
+       {"bytes of a text", GroupDigits(limits.max_text_bytes)},
+       {"texts in flight", GroupDigits(limits.max_inflight_texts)},
        {"size of a message", MiB(MaxRequestBytes(limits))},
-       {"documents in the catalog", std::to_string(max_catalog_documents)},
-       {"connections over gRPC", std::to_string(limits.max_connections)},
+       {"documents in the catalog", GroupDigits(max_catalog_documents)},
+       {"connections over gRPC", GroupDigits(limits.max_connections)},
        {"connections over HTTP",
-        std::to_string(HttpServerOptions().max_connections)}});
+        GroupDigits(HttpServerOptions().max_connections)}});
 }
 
 // Shows no messages: they are for the caller of the request.
@@ -220,10 +291,11 @@ std::string Failures(const RequestLog& log) {
              ? absl::StrFormat("%s #%d", failure.request_id, *failure.number)
              : failure.request_id});
   }
-  // An empty table would look like a bug of the page.
-  if (rows.empty()) rows.push_back({"none since the start"});
-  return Table("Last failed requests",
-               {"time", "method", "code", "reason", "request id"}, rows);
+  constexpr char kTitle[] = "Last failed requests";
+  if (rows.empty()) return NoRows(kTitle, "none since the start");
+  return Table(kTitle,
+               {{"time"}, {"method"}, {"code"}, {"reason"}, {"request id"}},
+               rows);
 }
 
 }  // namespace
@@ -234,27 +306,20 @@ void AddStatusPage(const ServerParts& parts, HttpPages& pages) {
   };
 }
 
-// Names of models, errors of stores and ids of requests need it.
-std::string EscapeHtml(std::string_view text) {
-  return absl::StrReplaceAll(
-      ToAbsl(text),
-      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
-}
-
 std::string StatusPage(const ServerParts& parts, absl::Duration uptime) {
   const std::string state(Lifecycle::Description(parts.lifecycle->state()));
-  return kHead +
-         Table("Server", {},
-               {{"version", std::string(Version())},
-                {"SIMD level", std::string(SimdLevel())},
-                {"state", state},
-                {"up for",
-                 absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
-                {"now", Seconds(absl::Now())}}) +
-         Calls(*parts.recent_calls) + Models(*parts.models) + Use(parts) +
-         Catalog(*parts.catalog) + Store(parts.stored) +
-         LimitTable(parts.limits, parts.catalog->documents.max_documents()) +
-         Failures(*parts.request_log) + kEnd;
+  return absl::StrCat(
+      kHead, PageHeader("/statusz"), kMain,
+      Facts("Server", {{"version", std::string(Version())},
+                       {"SIMD level", std::string(SimdLevel())},
+                       {"state", state},
+                       {"up for", absl::FormatDuration(
+                                      absl::Trunc(uptime, absl::Seconds(1)))},
+                       {"now", Seconds(absl::Now())}}),
+      Use(parts), Calls(*parts.recent_calls), Models(*parts.models),
+      Catalog(*parts.catalog),
+      LimitTable(parts.limits, parts.catalog->documents.max_documents()),
+      Store(parts.stored), Failures(*parts.request_log), kEnd);
 }
 
 }  // namespace semrank

@@ -1,6 +1,6 @@
-// The state of a server for operators: /statusz shows it as HTML without
-// scripts, and /metrics has gauges and counters of it. They show codes and
-// reasons, never a text or a key of a caller.
+// The state of a server for operators: /statusz shows it as HTML, which is
+// complete without its script, and /metrics has gauges and counters of it. They
+// show codes and reasons, never a text or a key of a caller.
 #ifndef SEMRANK_SERVER_PAGES_STATUS_PAGE_H_
 #define SEMRANK_SERVER_PAGES_STATUS_PAGE_H_
 
@@ -19,9 +19,6 @@ void AddStatusPage(const ServerParts& parts, HttpPages& pages);
 
 // The page as HTML.
 std::string StatusPage(const ServerParts& parts, absl::Duration uptime);
-
-// Replaces &, <, > and " by their entities.
-std::string EscapeHtml(std::string_view text);
 
 }  // namespace semrank
 

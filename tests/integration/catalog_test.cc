@@ -62,7 +62,7 @@ TEST_F(CatalogTest, PutDocumentsAreFoundByTitle) {
   EXPECT_THAT(HttpGet(server_.http_address(), "/metrics").body,
               HasSubstr("\nsemrank_catalog_documents 2501\n"));
   EXPECT_THAT(HttpGet(server_.http_address(), "/statusz").body,
-              HasSubstr("documents</th><td>2501</td>"));
+              HasSubstr("documents</th><td>2,501</td>"));
 }
 
 TEST_F(CatalogTest, SearchFiltersByTheTagsOfTheThirdColumn) {

@@ -6,6 +6,7 @@ keys. Exit code 77: skipped, because Node or its modules are not installed.
 usage: http_clients_test.py PROJECT_DIR BINARY_DIR PROGRAM
 """
 import hashlib
+import importlib.util
 import os
 import pathlib
 import re
@@ -15,6 +16,8 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
+
+from python_package import install_package
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
@@ -86,13 +89,18 @@ def main() -> int:
         folder = pathlib.Path(name)
         train(folder)
         (folder / "keys").write_text(f"read {hashlib.sha256(KEY.encode()).hexdigest()}\n")
+        environment = {**os.environ, "NODE_PATH": str(MODULES)}
         if program.name == "playground.js":
             check_flags(folder)
+            if importlib.util.find_spec("build") is None:
+                print("skipped: no python3-build (scripts/install_packages.sh test)")
+                return SKIPPED
+            environment["PYTHON"] = str(install_package(PROJECT, folder / "python"))
         servers = []
         try:
             servers = [start_server(folder), start_server(folder, f"--api_keys_file={folder}/keys")]
             return subprocess.run(["node", program, *(url for _, url, _ in servers), KEY, servers[0][2]], timeout=200,
-                                  env={**os.environ, "NODE_PATH": str(MODULES)}).returncode
+                                  env=environment).returncode
         finally:
             for server, *_ in servers:
                 stop(server)

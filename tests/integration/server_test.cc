@@ -336,7 +336,8 @@ TEST_F(ServerTest, SpeaksJsonAndShowsItsStatusOnTheSecondPort) {
   EXPECT_EQ(status.status, 200);
   EXPECT_THAT(status.content_type, HasSubstr("text/html"));
   EXPECT_THAT(status.body,
-              HasSubstr("<td>tiny</td><td>1</td><td>serving</td>"));
+              HasSubstr("tiny</th><td data-label=\"version\">1</td>"
+                        "<td data-label=\"state\">serving</td>"));
 }
 
 }  // namespace

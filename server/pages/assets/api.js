@@ -1,6 +1,9 @@
 // The server's OpenAPI document in a readable form.
 
+import { AccessKey } from './access_key.js';
 import { element } from './client.js';
+import { exampleOf } from './examples.js';
+import { part, TryIt } from './try_it.js';
 
 const nameOf = (schema) => schema?.$ref?.split('/').at(-1);
 
@@ -24,17 +27,42 @@ function paragraphs(text = '') {
     : element('p', {}, ...inline(part))));
 }
 
-function examples(content) {
-  return Object.values(content?.examples ?? {}).map(({ value }) =>
-    element('pre', { tabindex: '0' }, typeof value === 'string' ? value : JSON.stringify(value, null, 2)));
+// Type of content and schema of a request or an answer.
+function contentOf(part) {
+  const [kind, content] = Object.entries(part?.content ?? {})[0] ?? [];
+  return { kind, schema: content?.schema, examples: content?.examples ?? {} };
+}
+
+// Error answers of one operation share a schema.
+function errorsOf(responses) {
+  const [, error] = Object.entries(responses).find(([code, response]) => code !== '200' && response.content) ?? [];
+  return error ? [part('Errors', ...typeOf(contentOf(error).schema))] : [];
+}
+
+function answerExample({ schema, examples }) {
+  const [given] = Object.values(examples);
+  const example = given ? given.value : exampleOf(api, schema);
+  return element('pre', { tabindex: '0', role: 'region', 'aria-label': 'Example of an answer' },
+    typeof example === 'string' ? example : JSON.stringify(example, null, 2));
+}
+
+function askForKey(error, before, run) {
+  before.before(access.place);
+  access.onchange = run;
+  access.ask(error);
 }
 
 function operation(path, method, call) {
-  const [kind, body] = Object.entries(call.requestBody?.content ?? {})[0] ?? [];
-  const answer = Object.values(call.responses['200'].content ?? {})[0];
-  return element('details', {}, element('summary', {}, element('code', {}, `${method.toUpperCase()} ${path}`), ` ${call.summary}`),
-    ...(body ? [element('p', {}, `Body (${kind}): `, ...typeOf(body.schema))] : []),
-    element('p', {}, 'Answer: ', ...typeOf(answer?.schema)), ...examples(body));
+  const request = contentOf(call.requestBody);
+  const answer = contentOf(call.responses['200']);
+  const details = element('details', { class: 'call' }, element('summary', {},
+    element('code', {}, element('span', { class: 'method' }, method.toUpperCase()), ` ${path}`), ` ${call.summary}`));
+  // The parts are made when they are first looked at.
+  details.addEventListener('toggle', () => details.append(
+    ...(request.schema ? [part('Request', ...typeOf(request.schema), ` (${request.kind})`)] : [part('Request', 'no body')]),
+    ...new TryIt({ path, method, kind: request.kind, examples: request.examples }, askForKey).parts(),
+    part('Answer', ...typeOf(answer.schema), ` (${answer.kind}), for example:`), answerExample(answer), ...errorsOf(call.responses)), { once: true });
+  return details;
 }
 
 function schemaEntry(name, schema) {
@@ -48,11 +76,12 @@ function openTarget() {
   if (target) { target.open = true; target.scrollIntoView(); }
 }
 
+const access = new AccessKey(document.getElementById('access'), () => {});
 const api = await (await fetch('/openapi.json')).json();
 const sections = api.tags.map((tag) => element('section', {}, element('h2', {}, tag.name), ...paragraphs(tag.description),
   ...Object.entries(api.paths).flatMap(([path, methods]) => Object.entries(methods)
     .filter(([, call]) => call.tags.includes(tag.name)).map(([method, call]) => operation(path, method, call)))));
-document.getElementById('main').replaceChildren(...paragraphs(api.info.description), ...sections,
+document.getElementById('api').replaceChildren(...paragraphs(api.info.description), ...sections,
   element('section', {}, element('h2', {}, 'Schemas'), ...Object.entries(api.components.schemas).map(([name, schema]) => schemaEntry(name, schema))));
 addEventListener('hashchange', openTarget);
 openTarget();

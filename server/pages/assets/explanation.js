@@ -1,6 +1,7 @@
 // Why a document has its score: its words coloured by what they add.
 
 import { element, milliseconds } from './client.js';
+import { partsBar } from './results.js';
 
 const signed = (number) => `${number < 0 ? '−' : '+'}${Math.abs(number ?? 0).toFixed(3)}`;
 
@@ -25,23 +26,13 @@ function wordTable(words, caption) {
           `${word.num_known_features ?? 0} of ${word.num_features ?? 0}`].map((text) => element('td', { class: 'number' }, text)))))));
 }
 
-export function partsBar(semantic, lexical, scale) {
-  const bar = element('span', { class: 'bar', 'aria-hidden': 'true' });
-  for (const [part, name] of [[semantic, 'semantic'], [lexical, 'lexical']]) {
-    const piece = element('span', { class: name });
-    piece.style.width = `${Math.max(0, Math.min(1, (part ?? 0) / scale)) * 100}%`;
-    bar.append(piece);
-  }
-  return bar;
-}
-
 export function describe(answer) {
   const { score = 0, semantic_part: semantic = 0, lexical_part: lexical = 0 } = answer;
   const queryWords = answer.query_words ?? [];
   const titleWords = answer.title_words ?? [];
   return element('div', {},
     element('p', {}, element('strong', {}, answer.title ?? ''), ` scores ${score.toFixed(4)}: `,
-      element('span', { class: 'key' }), ` semantic ${semantic.toFixed(4)}, `,
+      element('span', { class: 'key semantic' }), ` semantic ${semantic.toFixed(4)}, `,
       element('span', { class: 'key lexical' }), ` lexical ${lexical.toFixed(4)}. Explained in ${milliseconds(answer.timings?.total_nanos)}.`),
     partsBar(semantic, lexical, Math.max(Math.abs(semantic) + Math.abs(lexical), 1)),
     element('h3', {}, 'Words of the query'), wordList(queryWords, 'Words of the query'),

@@ -1,202 +1,169 @@
 // The playground: ranks as you type, with one model or two side by side.
 
-import { call, element, milliseconds, storeKey, storedKey } from './client.js';
-import { describe, partsBar } from './explanation.js';
-import { kLanguages } from './snippets.js';
+import { AccessKey } from './access_key.js';
+import { CallBox } from './call_box.js';
+import { call, element } from './client.js';
+import { describe } from './explanation.js';
+import { listServed, modelId, modelName } from './models.js';
+import { kShown, Ranker } from './rankings.js';
+import { legend, rankingSections } from './results.js';
+import { readUrl, writeUrl } from './url_state.js';
+import { catalogTitles, exampleQueries, welcome } from './welcome.js';
 
-const kResults = 20;
 const kTypingMilliseconds = 150;
 
 const at = (id) => document.getElementById(id);
-const state = { abort: null, timer: 0, language: 'curl', lastCall: null, needsKey: storedKey() !== '' };
+const explanation = at('explanation');
+// `typing`: the next query replaces the entry of the browser's history.
+const state = { abort: new AbortController(), timer: 0, typing: false, ranker: null, retry: null, opener: null, shown: readUrl().query };
 
 const source = () => document.querySelector('input[name=source]:checked').value;
 const titles = () => at('titles').value.split('\n').map((line) => line.trim()).filter((line) => line);
+const say = (text) => { at('status').textContent = text; };
 
-function say(text, isError = false) {
-  at('status').textContent = text;
-  at('status').classList.toggle('error', isError);
-}
+// Failures. `retry` repeats what failed.
 
-function fail(error) {
+function fail(error, retry) {
   if (error.name === 'AbortError') return;
-  if (error.status === 401 || error.status === 403) {
-    state.needsKey = true;
-    at('key_field').hidden = error.reason === 'MISSING_CERTIFICATE';
+  if (error.needsKey) {
+    access.ask(error);
+    return;
   }
-  say(error.message, true);
+  say('');
+  at('failure_text').textContent = at('lists').hasChildNodes() ? `${error.message} The results below are those of “${state.shown}”.` : error.message;
+  at('failure').hidden = false;
+  state.retry = retry;
 }
 
-// Models.
+// Old results stay readable, but are never taken for those of the new query.
+function markStale(isStale) {
+  at('lists').classList.toggle('stale', isStale);
+  at('lists').inert = isStale;
+}
 
-const modelName = (ref) => `${ref.name} version ${ref.version}`;
-// The value of the option of a model.
-const modelValue = ({ name, version }) => JSON.stringify({ name, version });
+// Models and the address bar.
 
 function fillSelect(select, models, first) {
-  const chosen = select.value;
   select.replaceChildren(...first.map((text) => element('option', { value: '' }, text)),
-    ...models.map((model) => element('option', { value: modelValue(model) }, modelName(model))));
-  select.value = [...select.options].some((option) => option.value === chosen) ? chosen : select.options[0]?.value ?? '';
+    ...models.map((model) => element('option', { value: modelId(model) }, modelName(model))));
 }
 
-async function loadModels() {
-  const answer = await call('/v1/models', {});
-  const serving = (answer.models ?? []).filter((model) => ['MODEL_STATE_SERVING', 'MODEL_STATE_RETIRING'].includes(model.state));
-  fillSelect(at('model'), serving.sort((a, b) => (b.is_default === true) - (a.is_default === true)), []);
-  fillSelect(at('other'), serving, ['nothing']);
+function choose(select, value) {
+  select.value = [...select.options].some((option) => option.value === value) ? value : select.options[0]?.value ?? '';
+}
+
+function chooseModels({ model, other }) {
+  choose(at('model'), model);
+  choose(at('other'), other);
+}
+
+function fromUrl() {
+  const chosen = readUrl();
+  at('query').value = chosen.query;
+  chooseModels(chosen);
+  document.querySelector(`input[name=source][value=${chosen.source}]`).checked = true;
+  at('titles_field').hidden = chosen.source === 'catalog';
+}
+
+// Until the models are listed, those of the address stay.
+function toUrl(replace) {
+  const { model, other } = state.ranker === null ? readUrl()
+    : { model: at('model').selectedIndex > 0 ? at('model').value : '', other: at('other').value };
+  writeUrl({ query: at('query').value, model, other, source: source() }, replace);
 }
 
 // Rankings.
 
-function requestFor(model) {
-  const request = { query: at('query').value, with_titles: true, with_parts: true, top_k: kResults };
-  return model ? { ...request, model: JSON.parse(model) } : request;
-}
-
-function readHits(answer) {
-  return (answer.hits ?? []).map((hit) => ({
-    key: hit.id !== undefined ? { id: hit.id } : { document_id: hit.document_id ?? '' },
-    label: `id ${hit.id ?? hit.document_id}`, title: hit.title ?? '', score: hit.score ?? 0,
-    semantic: hit.semantic_score, lexical: hit.lexical_score, named: hit.name_match !== undefined && hit.name_match !== 'NAME_MATCH_UNSPECIFIED',
-  }));
-}
-
-// `candidates` in the order of their numbers, with key and label.
-function readRanking(answer, candidates) {
-  return (answer.indices ?? []).map((index, i) => ({
-    ...candidates[index], title: answer.titles[i], score: answer.scores[i],
-    semantic: answer.semantic_scores?.[i], lexical: answer.lexical_scores?.[i],
-  }));
-}
-
-async function rankTitles(model, signal) {
-  const request = { ...requestFor(model), titles: titles() };
-  const answer = await call('/v1/rank', request, signal);
-  // Under a model without vectors no title is either.
-  const hasVectors = (answer.cache_hits ?? 0) + (answer.cache_misses ?? 0) > 0;
-  const embedded = new Set(answer.embedded_titles ?? []);
-  const candidates = request.titles.map((title, i) => ({
-    key: { title }, label: `line ${i + 1}`, vector: hasVectors ? (embedded.has(i) ? 'computed' : 'cached') : undefined,
-  }));
-  return { path: '/v1/rank', request, answer, model, results: readRanking(answer, candidates) };
-}
-
-// By the model that the catalog has vectors of.
-async function searchCatalog(signal) {
-  const request = requestFor('');
-  const answer = await call('/v1/search', request, signal);
-  return { path: '/v1/search', request, answer, model: modelValue(answer.model), results: readHits(answer) };
-}
-
-// The catalog has vectors of one model only. Another orders what that one finds.
-async function rankHits(hits, model, signal) {
-  const byNumber = hits.filter((hit) => hit.key.id !== undefined);
-  const byName = hits.filter((hit) => hit.key.id === undefined);
-  const request = { ...requestFor(model), ids: byNumber.map((hit) => hit.key.id), document_ids: byName.map((hit) => hit.key.document_id) };
-  const answer = await call('/v1/rank', request, signal);
-  return { path: '/v1/rank', request, answer, model, note: 'orders what the catalog\'s model found',
-    results: readRanking(answer, [...byNumber, ...byName]) };
-}
-
-async function rankingBy(model, signal) {
-  if (source() === 'titles') return rankTitles(model, signal);
-  const found = await searchCatalog(signal);
-  return !model || model === found.model || found.results.length === 0 ? found : rankHits(found.results, model, signal);
-}
-
-function movement(result, place, before) {
-  if (!before) return undefined;
-  const former = before.findIndex((other) => JSON.stringify(other.key) === JSON.stringify(result.key));
-  if (former < 0) return element('span', { class: 'moved up' }, ' new ');
-  if (former === place) return undefined;
-  const up = former > place;
-  return element('span', { class: `moved ${up ? 'up' : 'down'}` }, ` ${up ? '▲ up' : '▼ down'} ${Math.abs(former - place)} `);
-}
-
-function resultItem(result, place, before, model, scale) {
-  const facts = [result.label, result.vector, result.named ? 'named by the query' : undefined,
-    result.semantic !== undefined ? `semantic ${result.semantic.toFixed(3)}` : undefined,
-    result.lexical ? `lexical ${result.lexical.toFixed(3)}` : undefined].filter((fact) => fact !== undefined);
-  const bar = partsBar(result.score, 0, scale);
-  return element('li', {}, element('button', {
-    class: 'result', type: 'button', onclick: (event) => explain(result, model, event.currentTarget),
-  }, element('span', { class: 'place' }, `${place + 1}.`), element('span', { class: 'title' }, result.title || result.label),
-  element('span', { class: 'score' }, result.score.toFixed(4)), bar,
-  element('span', { class: 'facts' }, movement(result, place, before), facts.join(' · '))));
-}
-
-function rankingSection(ranking, before, scale) {
-  const { answer, results, model } = ranking;
-  const name = modelName(answer.model);
-  return element('section', { 'aria-label': `Ranking by ${name}` }, element('h2', {}, name),
-    element('p', { class: 'facts' }, describeRun(ranking)),
-    element('ol', { class: 'results' }, ...results.map((result, place) => resultItem(result, place, before, model, scale))));
-}
-
-function describeRun({ path, answer, results, note }) {
-  const timings = answer.timings ?? {};
-  const stages = ['queue', 'parse', 'cache', 'embed', 'score'].filter((stage) => Number(timings[`${stage}_nanos`] ?? 0) > 0)
-    .map((stage) => `${stage} ${milliseconds(timings[`${stage}_nanos`])}`).join(', ');
-  const [hits, misses] = [answer.cache_hits ?? 0, answer.cache_misses ?? 0];
-  const titles = hits + misses ? `${hits} titles cached, ${misses} computed` : `${results.length} titles`;
-  const searched = `${Number(answer.num_documents_searched ?? 0).toLocaleString('en')} documents searched`;
-  return `${note ?? (path === '/v1/search' ? searched : titles)}; ${milliseconds(timings.total_nanos)} in the server (${stages})`;
-}
-
 async function rank() {
-  state.abort?.abort();
+  if (state.ranker === null) return start();
+  clearTimeout(state.timer);
+  state.abort.abort();
   state.abort = new AbortController();
   const { signal } = state.abort;
   closeExplanation();
-  if (at('query').value.trim() === '' || (source() === 'titles' && titles().length === 0)) {
-    at('lists').replaceChildren();
-    showCall(source() === 'catalog' ? { path: '/v1/search', request: requestFor('') }
-      : { path: '/v1/rank', request: requestFor(at('model').value) });
-    return say(source() === 'titles' && titles().length === 0 ? 'Paste titles to rank.' : 'Type a query.');
-  }
-  const models = [at('model').value, ...(at('other').value ? [at('other').value] : [])];
+  at('failure').hidden = true;
+  const query = at('query').value.trim();
   try {
+    if (query === '' || (source() === 'titles' && titles().length === 0)) return await invite(query, signal);
+    markStale(true);
+    at('welcome').hidden = true;
+    const models = [at('model').value, ...(at('other').value ? [at('other').value] : [])];
     const started = performance.now();
-    const rankings = await Promise.all(models.map((model) => rankingBy(model, signal)));
-    const elapsed = performance.now() - started;
-    if (!signal.aborted) showRankings(rankings, elapsed);
+    const rankings = source() === 'titles' ? await state.ranker.rankTitles(query, titles(), models, signal)
+      : await state.ranker.searchCatalog(query, models, signal);
+    if (!signal.aborted) showRankings(query, rankings, performance.now() - started);
   } catch (error) {
-    fail(error);
+    fail(error, rank);
   }
 }
 
-function showRankings(rankings, elapsed) {
-  closeExplanation();
-  const scale = Math.max(1e-6, ...rankings.flatMap(({ results }) => results.map((result) => result.score)));
-  at('lists').replaceChildren(...rankings.map((ranking, i) => rankingSection(ranking, i ? rankings[0].results : null, Math.max(scale, 0.01))));
-  const [{ path, answer, request, results }] = rankings;
+function showRankings(query, rankings, elapsed) {
+  const found = rankings.some(({ results }) => results.length > 0);
+  const [{ path, answer, request }] = rankings;
   const empty = path === '/v1/search' && Number(answer.num_documents_searched ?? 0) === 0;
-  say(empty ? 'The catalog is empty: choose "my titles", or put documents (semrank put --documents=docs.tsv).'
-    : `${results.length} results in ${elapsed.toFixed(1)} ms. Choose one to see why.`);
-  showCall({ path, request });
+  at('lists').replaceChildren(...(found ? rankingSections(rankings, explain) : []));
+  at('legend').replaceChildren(...(found ? [legend(rankings)] : []));
+  at('legend').hidden = !found;
+  markStale(false);
+  state.shown = query;
+  const many = Math.min(kShown, rankings[0].results.length);
+  say(empty ? 'The catalog is empty: rank your own titles, or put documents (semrank put --documents=FILE).'
+    : found ? `${many} ${many === 1 ? 'result' : 'results'} in ${elapsed.toFixed(1)} ms. Choose one to see why.`
+      : `Nothing matches “${query}”.`);
+  box.show({ path, request });
 }
 
-// Explanation.
+// Says what a page without results is for. The snippet shows the first example.
+async function invite(query, signal) {
+  at('lists').replaceChildren();
+  at('legend').hidden = true;
+  markStale(false);
+  if (query !== '') return say('Paste titles to rank.');
+  say('');
+  const examples = exampleQueries(source() === 'titles' ? titles() : await catalogTitles(signal));
+  if (signal.aborted) return undefined;
+  at('welcome').replaceChildren(...welcome({ examples, source: source(), onquery: tryQuery, ontitles: rankOwnTitles }));
+  at('welcome').hidden = false;
+  if (examples.length > 0) box.show(exampleCall(examples[0]));
+  else at('call').hidden = true;
+  return undefined;
+}
 
-const explanation = at('explanation');
-let opener = null;
+function exampleCall(query) {
+  const request = { query, with_titles: true, top_k: 10 };
+  return source() === 'titles' ? { path: '/v1/rank', request: { ...request, titles: titles() } } : { path: '/v1/search', request };
+}
 
-async function explain(result, model, button) {
+function tryQuery(query) {
+  at('query').value = query;
+  settle();
+}
+
+function rankOwnTitles() {
+  document.querySelector('input[name=source][value=titles]').checked = true;
+  at('titles_field').hidden = false;
+  settle();
+  at('query').focus();
+}
+
+// Explanation, of the query whose ranking is shown.
+
+async function explain(ranking, result, button) {
   document.querySelectorAll('.result[aria-current]').forEach((other) => other.removeAttribute('aria-current'));
   button.setAttribute('aria-current', 'true');
-  opener = button;
-  const request = { query: at('query').value, ...result.key, ...(model ? { model: JSON.parse(model) } : {}) };
+  state.opener = button;
+  at('failure').hidden = true;
+  const request = { query: ranking.request.query, ...result.key, model: ranking.answer.model };
   try {
-    const answer = await call('/v1/explain', request);
+    const answer = await call('/v1/explain', request, state.abort.signal);
     at('explanation_body').replaceChildren(describe(answer));
     button.after(explanation);
     explanation.hidden = false;
     explanation.focus();
     explanation.scrollIntoView({ block: 'nearest' });
-    showCall({ path: '/v1/explain', request });
+    box.show({ path: '/v1/explain', request });
   } catch (error) {
-    fail(error);
+    fail(error, () => explain(ranking, result, button));
   }
 }
 
@@ -206,67 +173,57 @@ function closeExplanation() {
   at('lists').after(explanation);
 }
 
-// The call as a program.
-
-function showCall(made) {
-  state.lastCall = made;
-  at('snippet').textContent = kLanguages[state.language]({ ...made, needsKey: state.needsKey });
-  at('copy').disabled = false;  // until now there was nothing to copy
-}
-
-function chooseLanguage(name) {
-  state.language = name;
-  for (const button of at('languages').children) button.setAttribute('aria-pressed', String(button.textContent === name));
-  if (state.lastCall) showCall(state.lastCall);
-}
-
-// Browsers give the clipboard to pages of https and localhost only; all else
-// has the older command, which copies what is selected.
-async function copied(from) {
-  try {
-    await navigator.clipboard.writeText(from.textContent);
-    return true;
-  } catch {
-    getSelection().selectAllChildren(from);
-    return document.execCommand('copy');
-  }
+function backToResult() {
+  closeExplanation();
+  state.opener?.focus();
 }
 
 // Start.
 
-function soon() {
+// A choice is an entry of the history of its own; so is a query, but not each of its letters.
+function settle() {
+  state.typing = false;
+  toUrl(false);
+  rank();
+}
+
+function typed() {
   clearTimeout(state.timer);
-  state.timer = setTimeout(rank, kTypingMilliseconds);
+  markStale(true);
+  state.timer = setTimeout(() => { toUrl(state.typing); state.typing = true; rank(); }, kTypingMilliseconds);
 }
 
 async function start() {
+  at('failure').hidden = true;
   try {
-    await loadModels();
-    if (state.needsKey) at('key_field').hidden = false;
+    const models = await listServed();
+    state.ranker = new Ranker(models);
+    fillSelect(at('model'), models, []);
+    fillSelect(at('other'), models, ['nothing']);
+    chooseModels(readUrl());
+    at('choices').hidden = false;
   } catch (error) {
-    fail(error);
+    fail(error, start);
     return;
   }
   rank();
 }
 
-at('languages').append(...Object.keys(kLanguages).map((name) =>
-  element('button', { type: 'button', onclick: () => chooseLanguage(name) }, name)));
-chooseLanguage('curl');
-at('key').value = storedKey();
-at('key').addEventListener('change', () => { storeKey(at('key').value); start(); });
-at('form').addEventListener('submit', (event) => { event.preventDefault(); rank(); });
-for (const id of ['query', 'titles']) at(id).addEventListener('input', soon);
-for (const id of ['model', 'other']) at(id).addEventListener('change', rank);
+const access = new AccessKey(at('access'), start);
+const box = new CallBox(say);
+at('form').addEventListener('submit', (event) => { event.preventDefault(); settle(); });
+for (const id of ['query', 'titles']) at(id).addEventListener('input', typed);
+at('query').addEventListener('change', () => { state.typing = false; });
+for (const id of ['model', 'other']) at(id).addEventListener('change', settle);
 for (const radio of document.querySelectorAll('input[name=source]')) {
-  radio.addEventListener('change', () => { at('titles_field').hidden = source() === 'catalog'; rank(); });
+  radio.addEventListener('change', () => { at('titles_field').hidden = source() === 'catalog'; settle(); });
 }
-at('close').addEventListener('click', () => { closeExplanation(); opener?.focus(); });
-at('copy').addEventListener('click', async () => {
-  say(await copied(at('snippet')) ? 'Copied.' : 'The browser does not let this page copy: the text is selected.');
-});
+at('retry').addEventListener('click', () => state.retry());
+at('close').addEventListener('click', backToResult);
+addEventListener('popstate', () => { state.typing = false; fromUrl(); rank(); });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && !explanation.hidden) { closeExplanation(); opener?.focus(); }
+  if (event.key === 'Escape' && !explanation.hidden) backToResult();
   if (event.key === '/' && !/INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)) { event.preventDefault(); at('query').focus(); }
 });
+fromUrl();
 start();

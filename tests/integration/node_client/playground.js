@@ -1,58 +1,53 @@
-// The playground and the status page in headless Chromium, as a person uses them.
-// With SCREENSHOTS=FOLDER in the environment, pictures of the pages go there.
+// The playground in headless Chromium, as a person uses it.
 //
 // usage: node playground.js URL URL_WITH_KEYS KEY GRPC_PORT   (modules by NODE_PATH)
+//
+// PYTHON names a Python that has the semrank package.
 'use strict';
 const assert = require('node:assert');
 const { spawnSync } = require('node:child_process');
-const { readFileSync } = require('node:fs');
+const { copyFileSync, mkdtempSync, readFileSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
 const { join } = require('node:path');
-const { chromium } = require('playwright-core');
+const { checkAccessible, checkFits, forgive, kPhone, open, picture, putProducts, runParts } = require('./browser.js');
 
 const [base, locked, key, grpcPort] = process.argv.slice(2);
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const products = ['running shoes', 'rain jacket', 'coffee grinder', 'desk lamp', 'garden hose', 'chess set'];
 
-let browser;
-const problems = [];
-
-async function open(url, options = {}) {
-  const page = await (await browser.newContext({ viewport: { width: 1100, height: 900 }, permissions: ['clipboard-write'], ...options })).newPage();
-  page.on('console', (line) => { if (line.type() === 'error') problems.push(line.text()); });
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('request', (request) => assert.ok(request.url().startsWith(new URL(url).origin) || request.url().startsWith('data:'), request.url()));
-  await page.goto(url);
-  return page;
-}
-
-async function picture(page, name) {
-  if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
-}
-
-// axe-core runs by the debugger's evaluate, to which a page's policy does not
-// apply.
-async function checkAccessible(page, name) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  const serious = violations.filter((violation) => ['serious', 'critical'].includes(violation.impact));
-  assert.deepEqual(serious.map((violation) => `${violation.id}: ${violation.nodes[0].html}`), [], name);
-}
-
-// The browser reports each failed call on its console.
-const forgive = (pattern) => problems.splice(0, problems.length, ...problems.filter((problem) => !pattern.test(problem)));
-
 const titlesOf = (page, list = 0) => page.locator('#lists > section').nth(list).locator('.title').allTextContents();
+const query = (page) => page.getByLabel('Query', { exact: true });
+const fieldsOf = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+// Waits until the results of `text` are shown, which the call below them says too.
+const ranked = (page, text) => page.locator('#snippet').filter({ hasText: `"${text}"` }).waitFor();
+
+async function searchFor(page, text) {
+  await query(page).fill(text);
+  await ranked(page, text);
+}
 
 async function search(page) {
   await page.keyboard.type('rain jacket');  // the query has the focus
-  await page.locator('#snippet').filter({ hasText: '"rain jacket"' }).waitFor();
+  await ranked(page, 'rain jacket');
   assert.equal((await titlesOf(page))[0], 'rain jacket for home and travel');
   assert.match(await page.locator('#lists .facts').first().textContent(), /6 documents searched; .* ms in the server/);
-  assert.match(await page.locator('#snippet').textContent(), /^curl http.*\/v1\/search \\\n {2}-d '\{"query":"rain jacket"/);
+  assert.match(await page.locator('#snippet').textContent(), /^curl 'http.*\/v1\/search' \\\n {2}-d '\{"query":"rain jacket"/);
+}
+
+// Both parts of a bar have the length of what they add to the score; a full bar is 1.
+async function checkBars(page) {
+  const results = await page.locator('.result').evaluateAll((buttons) => buttons.map((button) => ({
+    facts: button.querySelector('.facts').textContent, score: Number(button.querySelector('.score').textContent),
+    widths: [...button.querySelectorAll('.bar span')].map((part) => parseFloat(part.style.width) / 100),
+    colours: [...button.querySelectorAll('.bar span')].map((part) => getComputedStyle(part).backgroundColor),
+  })));
+  const [, semantic, lexical] = /semantic (0\.\d+) \+ lexical (0\.\d+)/.exec(results[0].facts).map(Number);
+  assert.ok(Math.abs(semantic + lexical - results[0].score) < 0.002, results[0].facts);
+  assert.ok(Math.abs(results[0].widths[0] - semantic) < 0.001 && Math.abs(results[0].widths[1] - lexical) < 0.001);
+  assert.notEqual(results[0].colours[0], results[0].colours[1]);
+  assert.match(await page.locator('#legend').textContent(), /semantic.*lexical.*a full bar is a score of 1/);
 }
 
 async function explain(page) {
-  await page.keyboard.press('Tab');
   await page.locator('.result').first().focus();
   await page.keyboard.press('Enter');
   await page.locator('#explanation').waitFor();
@@ -69,6 +64,8 @@ async function explain(page) {
   assert.ok(await page.locator('.result').first().evaluate((button) => button === document.activeElement));
 }
 
+const noteOf = (page) => page.locator('#lists .facts').filter({ hasText: 'in the server' }).nth(1).textContent();
+
 async function compare(page) {
   await page.getByLabel('Compare with').selectOption({ label: 'news version 1' });
   await page.locator('#lists > section').nth(1).waitFor();
@@ -76,24 +73,107 @@ async function compare(page) {
   const moved = await page.locator('.moved').allTextContents();
   const expected = right.filter((title, place) => left.indexOf(title) !== place).length;
   assert.equal(moved.length, expected);
-  assert.match(await page.locator('#lists .facts').filter({ hasText: 'in the server' }).nth(1).textContent(), /^orders what the catalog's model found; /);
+  assert.match(await noteOf(page), /^orders the whole catalog; /);
   await checkAccessible(page, 'comparison');
   await picture(page, 'comparison');
-  await page.getByLabel('Compare with').selectOption('');
 }
 
-// The commands that the page offers to copy must run as they are and answer.
-async function checkSnippets(page) {
-  const run = { curl: ['sh', '-c'], JavaScript: ['node', '--input-type=module', '-e'], Python: ['python3', '-c'] };
+// The other model gets far more than what is shown, and the heading says what it saw.
+async function compareMany() {
+  const documents = Array.from({ length: 150 }, (_, i) => ({ document_id: `jacket ${i}`, title: `rain jacket number ${i}` }));
+  await fetch(`${base}/v1/put`, { method: 'POST', body: JSON.stringify({ documents }) });
+  const page = await open(`${base}/?q=rain+jacket`);
+  await ranked(page, 'rain jacket');
+  const [call] = await Promise.all([page.waitForRequest('**/v1/rank'), page.getByLabel('Compare with').selectOption({ label: 'news version 1' })]);
+  const { ids, document_ids: names } = call.postDataJSON();
+  assert.equal(ids.length + names.length, 100);
+  await page.locator('#lists > section').nth(1).waitFor();
+  assert.match(await noteOf(page), /^orders the 100 best of shop version 1, not the whole catalog; /);
+  assert.equal((await titlesOf(page, 1)).length, 20);
+  await fetch(`${base}/v1/delete`, { method: 'POST', body: JSON.stringify({ document_ids: documents.map((document) => document.document_id) }) });
+}
+
+// The address holds the state, and each choice is an entry of the history; letters are none.
+async function goBack(page) {
+  assert.deepEqual(fieldsOf(page), { q: 'rain jacket', with: 'news@1' });
+  await page.goBack();
+  await page.locator('#lists > section').nth(1).waitFor({ state: 'detached' });
+  assert.deepEqual(fieldsOf(page), { q: 'rain jacket' });
+  await page.goBack();
+  await page.locator('#welcome').waitFor();
+  assert.equal(await query(page).inputValue(), '');
+  const reopened = await open(`${base}/?q=for+home&model=news%401&with=shop%401&rank=titles`);
+  await reopened.getByText('6 results').waitFor();
+  assert.equal(await query(reopened).inputValue(), 'for home');
+  assert.deepEqual(await reopened.locator('#lists h2').allTextContents(), ['news version 1', 'shop version 1']);
+}
+
+async function welcome() {
+  const page = await open(`${base}/`);
+  await page.getByText('semrank orders short texts').waitFor();
+  const examples = await page.locator('.example').allTextContents();
+  assert.equal(examples.length, 3);
+  assert.match(await page.locator('#snippet').textContent(), new RegExp(`"query":"${examples[0]}"`), 'the snippet has a query');
+  await checkAccessible(page, 'welcome');
+  await picture(page, 'welcome');
+  await page.locator('.example').first().click();
+  await page.locator('.result').first().waitFor();
+  assert.deepEqual(fieldsOf(page), { q: examples[0] });
+}
+
+async function failedCall() {
+  const page = await open(`${base}/?q=rain+jacket`);
+  await page.locator('.result').first().waitFor();
+  await page.route('**/v1/search', (route) => route.abort());
+  await query(page).fill('desk lamp');
+  const failure = page.getByRole('alert');
+  await failure.waitFor();
+  assert.equal(await page.locator('#failure_text').textContent(), `${new URL(base).host} does not answer. The results below are those of “rain jacket”.`);
+  assert.equal(await page.locator('#lists').evaluate((lists) => lists.inert && lists.classList.contains('stale')), true);
+  await page.unroute('**/v1/search');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await ranked(page, 'desk lamp');
+  assert.equal((await titlesOf(page))[0], 'desk lamp for home and travel');
+  assert.equal(await failure.isVisible(), false);
+  assert.equal(await page.locator('#lists').evaluate((lists) => lists.inert), false);
+  forgive(/ERR_FAILED/);
+}
+
+async function nothingMatches(page) {
+  await searchFor(page, '???');
+  await page.getByText('Nothing matches “???”.').waitFor();
+  assert.equal(await page.locator('.result').count(), 0);
+}
+
+// The ring of a focused field does not touch the label above it.
+async function focusRing(page) {
+  await query(page).focus();
+  const [space, ring] = await query(page).evaluate((input) => {
+    const style = getComputedStyle(input);
+    return [input.getBoundingClientRect().top - document.querySelector('label[for=query]').getBoundingClientRect().bottom,
+      parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset)];
+  });
+  assert.ok(ring > 0 && space >= ring, `${space} pixels for a ring of ${ring}`);
+}
+
+// The programs that the page offers to copy must run as they are and answer.
+async function checkSnippets(page, folder) {
+  const run = { curl: ['sh', '-c'], JavaScript: ['node', '--input-type=module', '-e'], Python: [process.env.PYTHON, '-c'] };
   for (const [language, [program, ...flags]] of Object.entries(run)) {
     await page.getByRole('button', { name: language, exact: true }).click();
-    const answer = spawnSync(program, [...flags, await page.locator('#snippet').textContent()], { encoding: 'utf8' });
-    assert.match(answer.stdout, /scores/, `${language}: ${answer.stderr}`);
+    const snippet = await page.locator('#snippet').textContent();
+    const answer = spawnSync(program, [...flags, snippet], { encoding: 'utf8', cwd: folder });
+    assert.match(answer.stdout, language === 'Python' ? /^-?0\.\d{4} \S/ : /scores/, `${language}: ${answer.stderr}`);
   }
   await page.getByRole('button', { name: 'gRPC' }).click();
-  const [, port] = /^grpcurl -plaintext -d .*'\\''quoted.*127\.0\.0\.1:(\d+) semrank/s.exec(await page.locator('#snippet').textContent());
-  assert.equal(port, grpcPort);
-  await page.getByRole('button', { name: 'Copy' }).click();
+}
+
+async function copy(page) {
+  assert.deepEqual(await page.locator('#languages button').allTextContents(), ['curl', 'JavaScript', 'Python', 'gRPC']);
+  const background = (button) => getComputedStyle(button).backgroundColor;
+  const copyButton = page.getByRole('button', { name: 'Copy' });
+  assert.notEqual(await copyButton.evaluate(background), await page.getByRole('button', { name: 'curl' }).evaluate(background));
+  await copyButton.click();
   await page.getByText('Copied.').waitFor();
 }
 
@@ -103,17 +183,18 @@ async function copyWithoutClipboard() {
   const page = await open(`${base}/statusz`);
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
   let answer;
-  await page.route('**/v1/models', async (route) => { await new Promise((resolve) => { answer = resolve; }); await route.continue(); });
-  await Promise.all([page.waitForRequest('**/v1/models'), page.goto(`${base}/`)]);
-  const copy = page.getByRole('button', { name: 'Copy' });
-  assert.ok(await copy.isDisabled());
+  await page.route('**/v1/list_models', async (route) => { await new Promise((resolve) => { answer = resolve; }); await route.continue(); });
+  await Promise.all([page.waitForRequest('**/v1/list_models'), page.goto(`${base}/`)]);
+  const copyButton = page.getByRole('button', { name: 'Copy' });
+  assert.equal(await copyButton.isVisible(), false);
   answer();
-  await copy.click();
+  await copyButton.click();
   await page.getByText('Copied.').waitFor();
   assert.match(await page.evaluate(() => getSelection().toString()), /^curl /);
 }
 
 async function rankTitles(page) {
+  await searchFor(page, 'bread');
   await page.getByLabel('my titles').check();
   await page.getByLabel('Titles, one a line').fill("bread knife\n<img src=x onerror=alert(1)> 'quoted'");
   await page.getByText('2 results').waitFor();
@@ -121,72 +202,100 @@ async function rankTitles(page) {
   assert.equal(await page.locator('img').count(), 0);
   await page.getByLabel('Titles, one a line').fill("bread knife\n<img src=x onerror=alert(1)> 'quoted'\nbread tin");
   await page.getByText('3 results').waitFor();
-  assert.match(await page.locator('#lists .facts').first().textContent(), /2 titles cached, 1 computed/);
+  assert.match(await page.locator('#lists .facts').nth(0).textContent(), /2 titles cached, 1 computed/);
   const facts = Object.fromEntries(await page.locator('.result').evaluateAll((results) => results.map((result) =>
     [result.querySelector('.title').textContent, result.querySelector('.facts').textContent])));
   assert.match(facts['bread knife'], /line 1 · cached/);
   assert.match(facts['bread tin'], /line 3 · computed/);
-  await checkSnippets(page);
+  await checkSnippets(page, '/');
+  const [, port] = /^grpcurl -plaintext -d .*'\\''quoted.*127\.0\.0\.1:(\d+)' semrank/s.exec(await page.locator('#snippet').textContent());
+  assert.equal(port, grpcPort);
+}
+
+// A long list is not part of the program, which reads it from a file that the page gives.
+async function rankManyTitles(page) {
+  await page.getByLabel('Titles, one a line').fill(Array.from({ length: 300 }, (_, i) => `bread knife number ${i}`).join('\n'));
+  await page.getByText('20 results').waitFor();
+  const folder = mkdtempSync(join(tmpdir(), 'snippet'));
+  try {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Save request.json' }).click()]);
+    assert.equal(download.suggestedFilename(), 'request.json');
+    copyFileSync(await download.path(), join(folder, 'request.json'));
+    assert.equal(JSON.parse(readFileSync(join(folder, 'request.json'), 'utf8')).titles.length, 300);
+    await checkSnippets(page, folder);
+    const snippet = await page.locator('#snippet').textContent();
+    assert.match(snippet, /^grpcurl -plaintext -d @ [^]* < request\.json$/);
+    assert.ok(snippet.length < 200);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+// What a host name may hold is quoted: the shell gets it as one word, Python as one text.
+async function hostsAreQuoted(page) {
+  const host = 'a;$(id)`id`"\'&b';
+  const made = await page.evaluate(async (name) => {
+    const { kLanguages } = await import('/pages/snippets.js');
+    const call = { path: '/v1/search', request: { query: 'rain' } };
+    return Object.fromEntries(Object.entries(kLanguages).map(([language, write]) => [language, write(call, { origin: `http://${name}`, grpc: `${name}:1` })]));
+  }, host);
+  const words = (program) => spawnSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; grpcurl() { curl "$@"; }; ${program}`], { encoding: 'utf8' }).stdout.split('\n');
+  assert.equal(words(made.curl)[0], `http://${host}/v1/search`);
+  assert.equal(words(made.gRPC)[3], `${host}:1`);
+  const [, text] = /semrank\.Client\((".*")\) as client/.exec(made.Python);
+  const python = spawnSync('python3', ['-c', `print(${text}, end="")`], { encoding: 'utf8' });
+  assert.equal(python.stdout, `${host}:1`);
 }
 
 async function playground() {
-  const documents = products.map((product, id) => ({ id: String(id), title: `${product} for home and travel` }));
-  const put = await fetch(`${base}/v1/put`, { method: 'POST', body: JSON.stringify({ documents }) });
-  assert.equal(put.status, 200);
+  await putProducts(base, products);
   const page = await open(`${base}/`);
+  await page.locator('#welcome').waitFor();
   await search(page);
+  await checkBars(page);
   await checkAccessible(page, 'playground');
   await picture(page, 'playground');
+  await focusRing(page);
   await explain(page);
   await compare(page);
+  await goBack(page);
+  await nothingMatches(page);
   await rankTitles(page);
+  await copy(page);
+  await rankManyTitles(page);
+  await hostsAreQuoted(page);
 }
 
 async function onPhone() {
-  const page = await open(`${base}/`, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' });
-  await search(page);
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 0, `${overflow} pixels wider than the phone`);
+  const page = await open(`${base}/?q=rain+jacket&with=news%401`, kPhone);
+  await page.locator('#lists > section').nth(1).waitFor();
+  await checkFits(page, 'the playground');
   await checkAccessible(page, 'phone, dark');
   await picture(page, 'phone');
 }
 
+// The page says where a key comes from, and the next thing typed is the key.
 async function withKeys() {
-  const page = await open(`${locked}/`);
-  await page.getByLabel('API key').fill('wrong');
+  const page = await open(`${locked}/?q=rain`);
+  await page.getByText('The person who runs it gives out keys').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'key');
+  await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
-  await page.locator('#status.error').waitFor();
+  await page.locator('#key_problem.error').waitFor();
+  await checkAccessible(page, 'the key');
+  await picture(page, 'key');
   await page.getByLabel('API key').fill(key);
   await page.keyboard.press('Enter');
-  await page.getByText('Type a query.').waitFor();
-  await page.getByLabel('Query', { exact: true }).fill('rain');
   await page.getByText('The catalog is empty').waitFor();
   assert.match(await page.locator('#snippet').textContent(), /Authorization: Bearer \$SEMRANK_API_KEY/);
   assert.ok(!(await page.content()).includes(key));
+  await query(page).fill('');
+  await page.getByRole('button', { name: 'rank your own titles' }).click();
+  await page.locator('.example').first().click();
+  await page.locator('.result').first().waitFor();
+  await page.getByRole('button', { name: 'Forget it' }).click();
+  await page.getByLabel('API key').waitFor();
   forgive(/401/);
 }
 
-async function otherPages() {
-  const status = await open(`${base}/statusz`);
-  await status.getByText('Calls of the last 1 and 5 minutes').first().waitFor();
-  assert.match(await status.textContent('body'), /MiB of 256\.0 MiB/);
-  await checkAccessible(status, 'statusz');
-  await picture(status, 'statusz');
-  const api = await open(`${base}/api`);
-  await api.getByText('POST /v1/rerank').first().click();
-  await checkAccessible(api, 'api');
-  await picture(api, 'api');
-}
-
-async function main() {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
-  try {
-    for (const part of [playground, copyWithoutClipboard, onPhone, withKeys, otherPages]) await part();
-    assert.deepEqual(problems, []);
-    console.log('playground: ok');
-  } finally {
-    await browser.close();
-  }
-}
-
-main().catch((error) => { console.error(error); process.exit(1); });
+runParts('playground', [playground, compareMany, welcome, failedCall, copyWithoutClipboard, onPhone, withKeys]);

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "absl/time/clock.h"
+#include "server/base/recent_calls.h"
+#include "server/base/request_log.h"
+#include "server/vectors/document_vector_cache.h"
+#include "server/vectors/stored_vectors.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/fake_document_store.h"
 #include "tests/support/memory_source.h"
@@ -18,10 +22,16 @@ using ::testing::Not;
 class StatusPageTest : public ::testing::Test {
  protected:
   std::string Page() {
-    return StatusPage(
-        {&lifecycle_, &models_, cache_.get(), &admission_, &connections_,
-         &limits_, &log_, &catalog_, stored_, &recent_},
-        absl::Seconds(3661.7));
+    return StatusPage({.catalog = &catalog_,
+                       .models = &models_,
+                       .lifecycle = &lifecycle_,
+                       .admission = &admission_,
+                       .connections = &connections_,
+                       .recent_calls = &recent_,
+                       .cache = cache_.get(),
+                       .stored = stored_,
+                       .request_log = &log_},
+                      absl::Seconds(3661.7));
   }
 
   Lifecycle lifecycle_;
@@ -34,7 +44,6 @@ class StatusPageTest : public ::testing::Test {
   ConnectionCount connections_{888};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
   SyncedCatalog catalog_{100, {.embedder = &embedder_, .metrics = &metrics_}};
-  const Limits limits_;
   RecentCalls recent_{&metrics_, absl::Now() - absl::Seconds(10)};
   RequestLog log_{{}};
   const StoredVectors* stored_ = nullptr;
@@ -48,10 +57,12 @@ TEST_F(StatusPageTest, SaysWhatAnOperatorAsksFirst) {
   lifecycle_.Advance(Lifecycle::State::kServing);
   const std::string page = Page();
   for (const char* part :
-       {"<td>1h1m1s</td>", "<td>shop</td><td>1</td><td>serving</td>",
-        "<td>shop</td><td>2</td><td>failed</td>",
+       {"<td>1h1m1s</td>",
+        "<th scope=\"row\">shop</th><td data-label=\"version\">1</td>"
+        "<td data-label=\"state\">serving</td>",
+        "<td data-label=\"version\">2</td><td data-label=\"state\">failed</td>",
         "weights.safetensors is &lt;short&gt;", "0 of 777", "0 of 888",
-        "<td>8192</td>", "<td>192</td>", "none since the start", "</html>"}) {
+        "<td>8,192</td>", "<td>192</td>", "none since the start", "</html>"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
 }
@@ -77,8 +88,22 @@ TEST_F(StatusPageTest, ShowsTheCallsOfTheLastMinutes) {
   for (int i = 0; i < 100; ++i) {
     rank.Handled(absl::StatusCode::kOk, absl::Milliseconds(3));
   }
-  EXPECT_THAT(Page(), HasSubstr("<td>S/Rank</td><td>unary</td>"));
-  EXPECT_THAT(Page(), HasSubstr("<td>2.5\u00a0ms</td><td>2.99\u00a0ms</td>"));
+  EXPECT_THAT(Page(),
+              HasSubstr(">S/<wbr>Rank</th><td data-label=\"type\">unary<"));
+  EXPECT_THAT(Page(),
+              HasSubstr("data-label=\"p50, 1 minute\">2.5\u00a0ms</td>"));
+  EXPECT_THAT(Page(),
+              HasSubstr("data-label=\"p99, 5 minutes\">2.99\u00a0ms</td>"));
+}
+
+TEST_F(StatusPageTest, HeadsOfCallsAreGroupedByTheirTime) {
+  metrics_.AddRpc("S", "Rank", "unary")
+      .Handled(absl::StatusCode::kOk, absl::Milliseconds(3));
+  EXPECT_THAT(
+      Page(),
+      HasSubstr("<tr><td></td><td></td>"
+                "<th scope=\"colgroup\" colspan=\"4\">1 minute</th>"
+                "<th scope=\"colgroup\" colspan=\"4\">5 minutes</th></tr>"));
 }
 
 TEST_F(StatusPageTest, SizesAreInMiB) {
