@@ -10,7 +10,7 @@ InputProgress::InputProgress(std::string_view label,
                              std::string_view item)
     : label_(label), item_(item), num_bytes_(SizeOf(paths)) {}
 
-void InputProgress::StartBar(double begin) {
+void InputProgress::Start(double begin) {
   first_ = end_ = begin;
   bar_.emplace(
       label_,
@@ -22,7 +22,7 @@ void InputProgress::StartBar(double begin) {
 // does not include the bytes of the run before.
 void InputProgress::StartBlock(double begin, double end,
                                std::size_t num_items) {
-  if (!bar_.has_value()) StartBar(begin);
+  if (!bar_.has_value()) Start(begin);
   begin_ = end_;
   end_ = end;
   num_block_items_ = num_items;
@@ -35,7 +35,6 @@ void InputProgress::Update(std::size_t num_done, std::int64_t num_items) {
 }
 
 void InputProgress::UpdateTo(double fraction, std::int64_t num_items) {
-  if (!bar_.has_value()) StartBar(0);
   if (num_bytes_ == 0) {
     bar_->Update(num_items);
     return;

@@ -22,20 +22,19 @@ class InputProgress {
   InputProgress(std::string_view label, const std::vector<std::string>& paths,
                 std::string_view item);
 
+  // Starts the bar's clock where this run begins, as a share of the bytes.
+  void Start(double begin = 0);
   // `begin` and `end` are shares of the file's bytes, as in DocumentBlock.
   void StartBlock(double begin, double end, std::size_t num_items);
   // `num_done` items of the block are done, which is not empty, and
   // `num_items` in all.
   void Update(std::size_t num_done, std::int64_t num_items);
-  // Without blocks: this share of the bytes is done.
+  // Without blocks, after Start: this share of the bytes is done.
   void UpdateTo(double fraction, std::int64_t num_items);
   // The files are done.
   void Finish(std::int64_t num_items);
 
  private:
-  // `begin` is where this run begins.
-  void StartBar(double begin);
-
   const std::string label_;
   const std::string item_;
   std::int64_t num_bytes_ = 0;  // of the files; 0 = unknown

@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                     shown != nullptr ? PairLines::kAll : PairLines::kClicked,
                     bad_lines);
   InputProgress progress("reading", files, "pair");
-  progress.UpdateTo(0, 0);
+  progress.Start();
   std::vector<TextPair> pairs;
   ClickPair pair;
   for (;;) {

@@ -209,7 +209,7 @@ absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
   StreamCounter counter(options);
   PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines);
   InputProgress progress("counting", options.data.train_files, "pair");
-  progress.UpdateTo(0, 0);
+  progress.Start();
   ClickPair pair;
   std::int64_t count = 0;
   for (;;) {

@@ -479,11 +479,15 @@ TEST_F(EvaluateMainTest, FailuresExitOneAndNameTheThing) {
 }
 
 TEST_F(EvaluateMainTest, ARunThatRanksNothingFails) {
-  for (const char* lines : {"", "q9 Q0 d1 1 1 x\n", "q1 Q0 d1 1 1\n"}) {
+  for (const auto& [lines, reason] :
+       {std::pair("", "x.run: no line can be used"),
+        std::pair("q9 Q0 d1 1 1 x\n", "x.run: no line can be used"),
+        std::pair("q1 Q0 d1 1 1\n",
+                  "x.run: 1 of its 1 lines cannot be used")}) {
     const ProgramResult result =
         Evaluate({"--ranker=run:" + dir_.Write("x.run", lines)});
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.err, HasSubstr("x.run: no line can be used"));
+    EXPECT_THAT(result.err, HasSubstr(reason));
   }
 }
 
