@@ -304,13 +304,16 @@ void SearchHandler::AddHits() {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeGetHandler(const ServerParts& parts) {
+std::unique_ptr<RequestHandler> MakeGetDocumentsHandler(
+    const ServerParts& parts) {
   return std::make_unique<GetHandler>(parts);
 }
-std::unique_ptr<RequestHandler> MakeDeleteHandler(const ServerParts& parts) {
+std::unique_ptr<RequestHandler> MakeDeleteDocumentsHandler(
+    const ServerParts& parts) {
   return std::make_unique<DeleteHandler>(parts);
 }
-std::unique_ptr<RequestHandler> MakeSearchHandler(const ServerParts& parts) {
+std::unique_ptr<RequestHandler> MakeSearchDocumentsHandler(
+    const ServerParts& parts) {
   return std::make_unique<SearchHandler>(parts);
 }
 

@@ -213,10 +213,11 @@ absl::StatusOr<Progress> StreamedEmbedHandler::RunSlice(const RequestRun& run) {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeEmbedHandler(const ServerParts& parts) {
+std::unique_ptr<RequestHandler> MakeEmbedTextsHandler(
+    const ServerParts& parts) {
   return std::make_unique<EmbedHandler>(parts);
 }
-StreamHandlers MakeEmbedStream(const ServerParts& parts) {
+StreamHandlers MakeEmbedTextsStream(const ServerParts& parts) {
   return [&parts, state = std::make_shared<EmbedStreamState>()] {
     return std::make_unique<StreamedEmbedHandler>(parts, *state);
   };

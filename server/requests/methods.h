@@ -5,7 +5,7 @@
 // To add a unary method:
 //   1. Declare it and its messages in a file of proto/semrank/v1.
 //   2. Write its handler: a class derived from HandlerOf in a source of this
-//      folder, and its Make function in handlers.h.
+//      folder, and the function that makes it (handlers.h).
 //   3. Add its row to methods.def.
 // methods_test then names what the two documents lack: a line of
 // proto/README.md, and an example in scripts/ci/write_openapi.py.
@@ -70,6 +70,9 @@ class Required {
 struct Method {
   const char* service;  // "semrank.v1.RankingService"
   const char* name;     // "Rank"
+  // One of the two: the method is unary or a stream in both directions.
+  MakeHandler make_handler = nullptr;
+  MakeStream make_stream = nullptr;
   // The role that the caller's key must have.
   Required<Role> role;
   // Requests of one kind share their measured costs.
@@ -87,9 +90,6 @@ struct Method {
   // fails ends the stream.
   bool concurrent = false;
   Threads threads = Threads::kBySize;
-  // One of the two: the method is unary or a stream in both directions.
-  MakeHandler make_handler = nullptr;
-  MakeStream make_stream = nullptr;
   // Paths over HTTP. Unused places have no path.
   HttpPath http[4] = {};
 
@@ -110,8 +110,15 @@ enum class MethodId : std::size_t {
 
 inline constexpr Method kMethods[] = {
 #define SEMRANK_UNARY(service_name, method_name, ...) \
-  {.service = "semrank.v1." #service_name, .name = #method_name, __VA_ARGS__},
-#define SEMRANK_STREAM SEMRANK_UNARY
+  {.service = "semrank.v1." #service_name,            \
+   .name = #method_name,                              \
+   .make_handler = &Make##method_name##Handler,       \
+   __VA_ARGS__},
+#define SEMRANK_STREAM(service_name, method_name, ...) \
+  {.service = "semrank.v1." #service_name,             \
+   .name = #method_name,                               \
+   .make_stream = &Make##method_name,                  \
+   __VA_ARGS__},
 #include "server/requests/methods.def"
 #undef SEMRANK_STREAM
 #undef SEMRANK_UNARY

@@ -131,12 +131,13 @@ class PutHandler final : public HandlerOf<Response> {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakePutHandler(const ServerParts& parts) {
+std::unique_ptr<RequestHandler> MakePutDocumentsHandler(
+    const ServerParts& parts) {
   return std::make_unique<
       PutHandler<v1::PutDocumentsRequest, v1::PutDocumentsResponse>>(
       parts, /*num_before=*/nullptr);
 }
-StreamHandlers MakePutStream(const ServerParts& parts) {
+StreamHandlers MakePutDocumentsStream(const ServerParts& parts) {
   return [&parts, num_before = std::make_shared<std::uint64_t>(0)] {
     return std::make_unique<PutHandler<v1::PutDocumentsStreamRequest,
                                        v1::PutDocumentsStreamResponse>>(

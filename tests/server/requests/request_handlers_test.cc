@@ -263,13 +263,15 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
   v1::PutDocumentsRequest put;
   put.add_documents()->set_title("a");
   put.add_documents();
-  ASSERT_OK_AND_ASSIGN(const RequestSize documents, Read(MakePutHandler, put));
+  ASSERT_OK_AND_ASSIGN(const RequestSize documents,
+                       Read(MakePutDocumentsHandler, put));
   EXPECT_EQ(documents.num_texts, 2);
   v1::DeleteDocumentsRequest keys;
   keys.add_ids(1);
   keys.add_ids(2);
   keys.add_document_ids("a");
-  ASSERT_OK_AND_ASSIGN(const RequestSize all, Read(MakeDeleteHandler, keys));
+  ASSERT_OK_AND_ASSIGN(const RequestSize all,
+                       Read(MakeDeleteDocumentsHandler, keys));
   EXPECT_EQ(all.num_texts, 3);
   EXPECT_EQ(all.num_bytes, keys.ByteSizeLong());
 }
@@ -277,16 +279,18 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
 TEST_F(RequestSizeTest, OneTooManyIsRefusedByTheNameOfItsField) {
   v1::PutDocumentsRequest put;
   for (int i = 0; i < 4; ++i) put.add_documents();
-  EXPECT_EQ(ErrorValues(Read(MakePutHandler, put).status())["field"],
+  EXPECT_EQ(ErrorValues(Read(MakePutDocumentsHandler, put).status())["field"],
             "documents");
   v1::DeleteDocumentsRequest keys;
   for (int i = 0; i < 4; ++i) keys.add_document_ids("a");
-  EXPECT_EQ(ErrorValues(Read(MakeDeleteHandler, keys).status())["field"],
-            "document_ids");
+  EXPECT_EQ(
+      ErrorValues(Read(MakeDeleteDocumentsHandler, keys).status())["field"],
+      "document_ids");
   v1::SearchDocumentsRequest search;
   for (int i = 0; i < 4; ++i) search.add_exclude_ids(i);
-  EXPECT_EQ(ErrorValues(Read(MakeSearchHandler, search).status())["field"],
-            "exclude_ids");
+  EXPECT_EQ(
+      ErrorValues(Read(MakeSearchDocumentsHandler, search).status())["field"],
+      "exclude_ids");
   v1::RankStreamRequest rank;
   rank.set_request_number(5);
   for (int i = 0; i < 4; ++i) rank.mutable_request()->add_titles("t");
@@ -310,11 +314,13 @@ TEST_F(RequestSizeTest, ARefusedRequestOfAStreamIsKnownByItsNumber) {
 
 TEST_F(RequestSizeTest, ARequestWithoutDocumentsIsRefused) {
   EXPECT_EQ(
-      ErrorReason(Read(MakePutHandler, v1::PutDocumentsRequest()).status()),
+      ErrorReason(
+          Read(MakePutDocumentsHandler, v1::PutDocumentsRequest()).status()),
       "NO_DOCUMENTS");
-  EXPECT_EQ(ErrorReason(
-                Read(MakeDeleteHandler, v1::DeleteDocumentsRequest()).status()),
-            "NO_DOCUMENTS");
+  EXPECT_EQ(
+      ErrorReason(Read(MakeDeleteDocumentsHandler, v1::DeleteDocumentsRequest())
+                      .status()),
+      "NO_DOCUMENTS");
 }
 
 }  // namespace
