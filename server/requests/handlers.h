@@ -82,35 +82,6 @@ using MakeHandler =
 using StreamHandlers = std::function<std::unique_ptr<RequestHandler>()>;
 using MakeStream = StreamHandlers (*)(const ServerParts& parts);
 
-// Each row of methods.def has a function that makes its handlers, such as
-//
-//   std::unique_ptr<RequestHandler> MakeGetLimitsHandler(const ServerParts&);
-//   StreamHandlers MakeRankStream(const ServerParts&);
-//
-//   RankingService    the size of a Rank is the query and every candidate; how
-//                     many candidates `vectors` are depends on the model's
-//                     dimension. The size of an Explain is the query, the title
-//                     and each of their words: to count the words it normalises
-//                     the two texts, which are within --max_text_bytes.
-//   EmbeddingService  the first message of a stream fixes side, encoding and
-//                     model.
-//   CatalogService    a document or a key counts as a text. Errors of puts are
-//                     those of CatalogWriter. The size of a search is what the
-//                     catalog's scan costs (CatalogSearcher); excluded keys are
-//                     bounded like texts and cost nothing.
-//   ModelService      its methods have no texts and take no permits.
-//   ReloadModel
-//                     is FAILED_PRECONDITION ADMIN_DISABLED unless
-//                     parts.admin_rpcs.
-#define SEMRANK_UNARY(service_name, method_name, ...)         \
-  std::unique_ptr<RequestHandler> Make##method_name##Handler( \
-      const ServerParts& parts);
-#define SEMRANK_STREAM(service_name, method_name, ...) \
-  StreamHandlers Make##method_name(const ServerParts& parts);
-#include "server/requests/methods.def"
-#undef SEMRANK_STREAM
-#undef SEMRANK_UNARY
-
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_REQUESTS_HANDLERS_H_

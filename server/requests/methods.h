@@ -5,7 +5,7 @@
 // To add a unary method:
 //   1. Declare it and its messages in a file of proto/semrank/v1.
 //   2. Write its handler: a class derived from HandlerOf in a source of this
-//      folder, and the function that makes it (handlers.h).
+//      folder, and the function that makes it.
 //   3. Add its row to methods.def.
 // methods_test then names what the two documents lack: a line of
 // proto/README.md, and an example in scripts/ci/write_openapi.py.
@@ -98,6 +98,34 @@ struct Method {
     return {http, std::ranges::find(http, nullptr, &HttpPath::path)};
   }
 };
+
+// Each row of methods.def has a function that makes its handlers, such as
+//
+//   std::unique_ptr<RequestHandler> MakeGetLimitsHandler(const ServerParts&);
+//   StreamHandlers MakeRankStream(const ServerParts&);
+//
+//   RankingService    the size of a Rank is the query and every candidate; how
+//                     many candidates `vectors` are depends on the model's
+//                     dimension. The size of an Explain is the query, the title
+//                     and each of their words: to count the words it normalises
+//                     the two texts, which are within --max_text_bytes.
+//   EmbeddingService  the first message of a stream fixes side, encoding and
+//                     model.
+//   CatalogService    a document or a key counts as a text. Errors of puts are
+//                     those of CatalogWriter. The size of a search is what the
+//                     catalog's scan costs (CatalogSearcher); excluded keys are
+//                     bounded like texts and cost nothing.
+//   ModelService      its methods have no texts and take no permits. Without
+//                     parts.admin_rpcs ReloadModel is FAILED_PRECONDITION
+//                     ADMIN_DISABLED.
+#define SEMRANK_UNARY(service_name, method_name, ...)         \
+  std::unique_ptr<RequestHandler> Make##method_name##Handler( \
+      const ServerParts& parts);
+#define SEMRANK_STREAM(service_name, method_name, ...) \
+  StreamHandlers Make##method_name(const ServerParts& parts);
+#include "server/requests/methods.def"
+#undef SEMRANK_STREAM
+#undef SEMRANK_UNARY
 
 // In the order of the rows: the place of a method in kMethods.
 enum class MethodId : std::size_t {

@@ -17,6 +17,7 @@
 #include "server/base/errors.h"
 #include "server/requests/embed_handler.h"
 #include "server/requests/handlers.h"
+#include "server/requests/methods.h"
 #include "server/requests/rank_handler.h"
 #include "server/requests/wire_reader.h"
 #include "tests/support/status_matchers.h"
