@@ -1,5 +1,6 @@
 #include "server/pages/status_page.h"
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -150,9 +151,8 @@ std::string Calls(const RecentCalls& recent) {
     Cells cells = {method.name, method.type};
     for (const RecentCalls::Window& window : method.windows) {
       const double rate = window.calls_per_second;
-      cells.push_back(rate < 100
-                          ? absl::StrFormat("%.3g", rate)
-                          : GroupDigits(static_cast<std::int64_t>(rate + 0.5)));
+      cells.push_back(rate < 100 ? absl::StrFormat("%.3g", rate)
+                                 : GroupDigits(std::llround(rate)));
       cells.push_back(
           absl::StrFormat("%.3g\u00a0%%", 100 * window.failed_share));
       const bool any = window.num_calls > 0;
@@ -245,7 +245,7 @@ std::string Catalog(const SyncedCatalog& catalog) {
   const DocumentCatalog::Stats stats = catalog.documents.GetStats();
   // The snapshot names the model. It is held only while the page is made.
   const CatalogSnapshot snapshot = catalog.documents.TakeSnapshot();
-  const ServedModelPtr served = snapshot.model();
+  const ServedModelPtr& served = snapshot.model();
   const CatalogModelUpdate::Status update = catalog.update.GetStatus();
   std::vector<Cells> rows = {{"documents", GroupDigits(stats.num_documents)},
                              {"memory", MiB(stats.num_bytes)}};
