@@ -1,14 +1,17 @@
 #include "model/base/count_text.h"
 
+#include <cstddef>
+
 #include "absl/strings/str_format.h"
 
 namespace semrank {
 
 std::string GroupDigits(std::int64_t number) {
   std::string digits = absl::StrFormat("%d", number);
-  const int first = number < 0 ? 1 : 0;
-  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
-    digits.insert(at, ",");
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
   }
   return digits;
 }
