@@ -34,7 +34,7 @@ import bench_serving  # noqa: E402
 # data displaces the server's from the caches, medians of nine rounds were once 1.61 and 2.01; the
 # least vary less.
 SERVING_LIMITS = {"100 cached": 1.7, "1000 cached": 2.4}
-# The ratio is 12 on a busy Zen 4 and 20 to 25 on a Zen 3, where only training lacks AVX-512.
+# The ratio is 12 on a busy Zen 4 and 20 to 25 on a Zen 3, which has no AVX-512 to train with.
 # einsum uses loops of NumPy's own, whichever BLAS is installed.
 TRAINING_LIMIT = 18.0 if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else 36.0
 TRAINING_ROUNDS = 5
