@@ -195,10 +195,11 @@ BindFlag(std::string_view name, T* field, std::string_view help,
                  const std::string& text) { return Read(text, range, *field); },
       .get = [field] { return Format(*field); }};
 }
-// NOLINTNEXTLINE(bugprone-macro-parentheses): T* is a type.
+// NOLINTBEGIN(bugprone-macro-parentheses): T* is a type.
 #define SEMRANK_INSTANTIATE(T)                                       \
   template FlagSpec BindFlag(std::string_view, T*, std::string_view, \
                              const FlagRange<RangedValue<T>::type>&)
+// NOLINTEND(bugprone-macro-parentheses)
 // The types that a flag can have. They are instantiated here so that no header
 // needs the code that reads them.
 SEMRANK_INSTANTIATE(int);
