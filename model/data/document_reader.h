@@ -2,9 +2,8 @@
 // plain, .gz or .zst. Commands that need only texts read them as documents, too
 // (text_reader.h).
 //
-//   Lines    empty lines are ignored. A line of ProblemOfLine, or one that is
-//   not
-//            in the format, is reported, counted and skipped.
+//   Lines    empty lines are ignored. A line of ProblemOfLine, or one that does
+//            not have the format, is reported, counted and skipped.
 //   Errors   those of LineReader; InvalidArgument for too many bad lines, an
 //            unknown or missing column, and for a csv quote that is not closed,
 //            since what belongs to its field cannot be known; UsageError if the
