@@ -1,9 +1,8 @@
 // Embeds a file of texts, of any size, into a file of vectors.
 //
-//   Rows     have the order of the texts. A text without an id gets the number
-//   of
-//            its line. A text that cannot be embedded is reported on standard
-//            error and has no row.
+//   Rows     have the order of the texts. The id of a text without one is the
+//            number of its line. A text that cannot be embedded is reported on
+//            standard error and has no row.
 //   Model    one version embeds the whole file, also across several runs.
 //   Resume   the same call continues after an interrupted one and produces the
 //            same bytes (resumable_file.h). A pipe cannot be read again, so it

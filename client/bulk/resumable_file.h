@@ -4,9 +4,9 @@
 //   Names    FILE.partial while incomplete, and FILE.ids.partial for its ids;
 //            FILE.state holds how many of their bytes are valid, the identity
 //            of the file, and the progress of its writer.
-//   Crash    a crash at any moment leaves FILE as it was or complete. Bytes
-//   after
-//            the last checkpoint are truncated when the file is opened again.
+//   Crash    a crash at any moment leaves FILE as it was or complete. What was
+//            written after the last checkpoint is truncated when the file is
+//            opened again.
 //   Errors   those of the system, with the name; FailedPrecondition if the
 //            partial file has another identity, is damaged, or is locked by
 //            another process.

@@ -236,12 +236,10 @@ absl::StatusOr<bool> CsvRecord::AddLine(std::string_view line) {
     } else if (quoted_ && c == '"') {
       quoted_ = false;
       was_quoted = true;
-    } else if (quoted_) {
-      fields_.back() += c;
-    } else if (c == ',') {
+    } else if (!quoted_ && c == ',') {
       fields_.emplace_back();
       was_quoted = false;
-    } else if (was_quoted) {
+    } else if (!quoted_ && was_quoted) {
       return absl::InvalidArgumentError("text after a closing quote");
     } else if (c == '"' && !fields_.back().empty()) {
       return absl::InvalidArgumentError("a quote in an unquoted field");

@@ -6,11 +6,10 @@
 //   csv    RFC 4180 with a line of column names first: id (or document_id) and
 //          title, and if wanted tags ("tag,tag") and payload, in any order.
 //          Quoted fields may have commas, "" and line breaks.
-//   jsonl  an object per line with the fields of v1.Document in Protobuf's
-//   JSON,
-//          as POST /v1/put_stream takes and `semrank get --output=json` prints
-//          them: id or document_id, title, tags, payload (base64). An "id" that
-//          is no number is a document_id.
+//   jsonl  an object per line with the fields of v1.Document in the JSON of
+//          Protobuf, as POST /v1/put_stream takes and `semrank get
+//          --output=json` prints them: id or document_id, title, tags, payload
+//          (base64). An "id" that is no number is a document_id.
 #ifndef SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
 #define SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
 

@@ -33,7 +33,8 @@ struct Text {
   // The vector that place p of window t adds, from `column` on.
   const float* Place(int t, int p, int column) const {
     const std::size_t row =
-        std::size_t{padded[static_cast<std::size_t>(t + p)]} *
+        std::size_t{
+            padded[static_cast<std::size_t>(t) + static_cast<std::size_t>(p)]} *
             static_cast<std::size_t>(window) +
         static_cast<std::size_t>(p);
     return sums + row * static_cast<std::size_t>(width) + column;
