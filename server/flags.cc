@@ -250,6 +250,12 @@ void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
             "Origins of web pages that may make JSON calls from the browser, "
             "as SCHEME://HOST[:PORT],...; * = every page. Calls of other pages "
             "than the server's own are refused.");
+  flags.Add("server_names", &options.server_names,
+            "Names of the server for browsers and proxies, as HOST,...; * = "
+            "every name. Over HTTP a request whose Host is another name is "
+            "refused with 421; addresses, localhost and the hosts of "
+            "--cors_origins pass. Without the flag only a server on loopback "
+            "refuses.");
 }
 
 }  // namespace

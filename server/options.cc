@@ -15,6 +15,7 @@
 #include "model/cli/command_line.h"
 #include "model/format/version_directory.h"
 #include "server/base/errors.h"
+#include "server/http/http_hosts.h"
 #include "server/http/http_origins.h"
 #include "server/open_files.h"
 
@@ -198,11 +199,19 @@ absl::Status CheckTls(const TlsFiles& tls) {
   return absl::OkStatus();
 }
 
-absl::Status CheckCors(const std::vector<std::string>& origins) {
-  const absl::Status status = CheckOrigins(origins);
+// `status` of a list of values as an error of its flag.
+absl::Status ListError(const absl::Status& status, const char* flag,
+                       const std::vector<std::string>& values) {
   return status.ok() ? status
-                     : FlagError("cors_origins", absl::StrJoin(origins, ","),
+                     : FlagError(flag, absl::StrJoin(values, ","),
                                  ToStd(status.message()));
+}
+
+absl::Status CheckBrowsers(const SecurityOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(ListError(CheckOrigins(options.cors_origins),
+                                    "cors_origins", options.cors_origins));
+  return ListError(CheckServerNames(options.server_names), "server_names",
+                   options.server_names);
 }
 
 }  // namespace
@@ -226,7 +235,7 @@ absl::Status FinishOptions(const CommandLine& command_line,
   SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
   SEMRANK_RETURN_IF_ERROR(CheckTls(options.security.tls));
-  SEMRANK_RETURN_IF_ERROR(CheckCors(options.security.cors_origins));
+  SEMRANK_RETURN_IF_ERROR(CheckBrowsers(options.security));
   std::int64_t& max_connections = options.limits.max_connections;
   SEMRANK_ASSIGN_OR_RETURN(
       max_connections,

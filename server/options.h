@@ -64,6 +64,7 @@ struct SecurityOptions {
   std::string health_address = {};  // empty = no listener of its own
   HttpCallPolicy http_calls = HttpCallPolicy::kAuto;
   std::vector<std::string> cors_origins = {};  // beside the server's own
+  std::vector<std::string> server_names = {};  // that Host may have
 };
 
 enum class LogFormat { kText, kJson };

@@ -13,6 +13,7 @@
 #include "model/base/thread_pool.h"
 #include "server/api/json_api.h"
 #include "server/base/logging.h"
+#include "server/http/http_hosts.h"
 #include "server/pages/pages.h"
 #include "server/pages/status_page.h"
 #include "server/rpc/memory_watchdog.h"
@@ -276,7 +277,10 @@ absl::Status Server::Listen() {
                  options_.http_address, std::move(pages), std::move(calls),
                  {.tls = tls,
                   .calls_need_certificate = HttpCallsNeedCertificate(security),
-                  .cors_origins = security.cors_origins}));
+                  .cors_origins = security.cors_origins,
+                  .served_hosts =
+                      ServedHosts(options_.http_address, security.server_names,
+                                  security.cors_origins)}));
   if (!security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
         health_, HealthServer::Start(security.health_address, lifecycle_));

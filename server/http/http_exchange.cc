@@ -15,6 +15,7 @@
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
 #include "server/http/http_compression.h"
+#include "server/http/http_hosts.h"
 #include "server/http/http_origins.h"
 #include "server/http/http_responses.h"
 
@@ -115,11 +116,19 @@ std::string HttpExchange::Header(std::string_view name) const {
       parser_.get()[boost::beast::string_view(name.data(), name.size())]);
 }
 
+// A proxy that ends TLS names the scheme. A page cannot: the browser asks first
+// whether it may send the header, as for all that are not its own.
+std::string HttpExchange::Scheme() const {
+  if (connections_.options.tls != nullptr) return "https";
+  const std::string forwarded = Header("X-Forwarded-Proto");
+  return forwarded.empty() ? "http" : forwarded;
+}
+
 void HttpExchange::ReadHead() {
   Target target = SplitTarget(std::string(parser_.get().target()));
   origin_ = Header("Origin");
-  same_origin_ =
-      IsSameOrigin(origin_, target.host.empty() ? Header("Host") : target.host);
+  host_ = target.host.empty() ? Header("Host") : std::move(target.host);
+  same_origin_ = IsSameOrigin(origin_, Scheme(), host_);
   accepts_gzip_ = AcceptsGzip(Header("Accept-Encoding"));
   request_ = {
       .is_get = parser_.get().method() == http::verb::get,
@@ -145,6 +154,8 @@ HttpExchange::Step HttpExchange::OnHead() {
   }
   call_ = connections_.routes.FindCall(request_.path, request_.query);
   const HttpPage* const page = connections_.routes.FindPage(request_.path);
+  std::optional<HttpResponse> refusal = RefuseByHost();
+  if (refusal.has_value()) return *std::move(refusal);
   const http::verb method = parser_.get().method();
   // A preflight carries no key, so it is answered before the checks of a call.
   if (method == http::verb::options && (call_ != nullptr || page != nullptr) &&
@@ -184,6 +195,23 @@ HttpExchange::Step HttpExchange::OnCall() {
   body_begun_ = true;
   if (parser_.is_done()) return OnBody();
   return ReadBody{absl::EqualsIgnoreCase(Header("Expect"), "100-continue")};
+}
+
+std::optional<HttpResponse> HttpExchange::RefuseByHost() {
+  // A proxy may have checked the one and the server the other.
+  for (const http::field field : {http::field::host, http::field::origin}) {
+    if (parser_.get().count(field) <= 1) continue;
+    parser_.get().keep_alive(false);
+    return BadRequest(
+        absl::StrCat("more than one ", std::string(http::to_string(field))));
+  }
+  const absl::Status refusal =
+      CheckHost(host_, connections_.options.served_hosts);
+  if (refusal.ok()) return std::nullopt;
+  WarnThrottled(absl::StrCat("HTTP: ", refusal.message()));
+  if (call_ != nullptr) return Refuse({421, refusal});
+  return HttpResponse{.status = 421,
+                      .body = absl::StrCat(refusal.message(), "\n")};
 }
 
 std::optional<HttpResponse> HttpExchange::RefuseByHead() const {

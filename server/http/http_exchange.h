@@ -87,6 +87,11 @@ class HttpExchange {
   // Passes the bytes of the body that have arrived to its stream.
   Step TakePiece();
   void ReadHead();
+  // "http" or "https", as the browser sees it.
+  std::string Scheme() const;
+  // The refusal of any request for its Host (http_hosts), or for two of the
+  // headers that say whose request it is; nullopt = there is none.
+  std::optional<HttpResponse> RefuseByHost();
   // The refusal of a call for its path, origin, method, Content-Encoding or
   // missing certificate; nullopt = there is none.
   std::optional<HttpResponse> RefuseByHead() const;
@@ -102,6 +107,7 @@ class HttpExchange {
   HttpConnections& connections_;
   const Client& client_;
   Parser parser_;
+  std::string host_;          // that the client asks; empty = none was sent
   std::string origin_;        // of the page that makes the request
   bool same_origin_ = false;  // it is a page of this server
   bool accepts_gzip_ = false;

@@ -12,7 +12,11 @@
 namespace semrank {
 namespace {
 
-// Returns HOST[:PORT] of SCHEME://HOST[:PORT]; empty for other texts.
+// How long browsers may keep the answer to a preflight.
+constexpr int kPreflightSeconds = 600;
+
+}  // namespace
+
 std::string_view AuthorityOf(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) return origin.substr(scheme.size());
@@ -20,16 +24,15 @@ std::string_view AuthorityOf(std::string_view origin) {
   return {};
 }
 
-// How long browsers may keep the answer to a preflight.
-constexpr int kPreflightSeconds = 600;
-
-}  // namespace
-
-// The browser sets both headers; a page cannot forge them.
-bool IsSameOrigin(std::string_view origin, std::string_view host) {
+// The browser sets both headers; a page cannot forge them. The page of
+// http://shop.example may come from anybody on the way, so it is not one of
+// https://shop.example.
+bool IsSameOrigin(std::string_view origin, std::string_view scheme,
+                  std::string_view host) {
   const std::string_view authority = AuthorityOf(origin);
   return !authority.empty() &&
-         absl::EqualsIgnoreCase(ToAbsl(authority), ToAbsl(host));
+         absl::EqualsIgnoreCase(
+             ToAbsl(origin), absl::StrCat(ToAbsl(scheme), "://", ToAbsl(host)));
 }
 
 bool IsAllowedOrigin(std::string_view origin,

@@ -16,8 +16,13 @@
 
 namespace semrank {
 
+// Returns HOST[:PORT] of SCHEME://HOST[:PORT]; empty for other texts.
+std::string_view AuthorityOf(std::string_view origin);
+
 // Whether `origin` is a page of the server that the request's Host names.
-bool IsSameOrigin(std::string_view origin, std::string_view host);
+// `scheme` is "http" or "https", as the browser spoke to the server.
+bool IsSameOrigin(std::string_view origin, std::string_view scheme,
+                  std::string_view host);
 
 // `allowed` may contain "*", which allows any origin.
 bool IsAllowedOrigin(std::string_view origin,

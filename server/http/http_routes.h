@@ -82,8 +82,9 @@ struct HttpCall {
   // Checks the headers before the body is read; a response ends the call.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
   // Answers another method (405), a missing client certificate or a page of
-  // another origin (403), too many calls at once (429), and after `admit` a
-  // body that is too large (413), late or cut off (408), or malformed (400).
+  // another origin (403), a host that is not served (421), too many calls at
+  // once (429), and after `admit` a body that is too large (413), late or cut
+  // off (408), or malformed (400).
   std::function<HttpResponse(const HttpRequest&, const HttpRefusal&)> refuse =
       {};
   // One of the two; neither = there is no such call.

@@ -44,6 +44,21 @@ TEST_F(ServerTest, IsReadyBetweenStartAndStop) {
   EXPECT_EQ(HttpGet(address, "/readyz").status, 0);
 }
 
+TEST_F(ServerTest, OnLoopbackAnswersUnderItsNamesOnly) {
+  folder_.Put(1, MakeTinyModel());
+  options_.security.server_names = {"shop.test"};
+  const auto server = Make();
+  ASSERT_THAT(server->Start(), IsOk());
+  const std::string address = HttpAddress(*server);
+  // The host of a target in absolute form replaces the header's.
+  EXPECT_EQ(HttpGet(address, "http://shop.test/readyz").status, 200);
+  EXPECT_EQ(HttpGet(address, "http://evil.test/readyz").status, 421);
+  const HttpAnswer call =
+      CallHttp(address, "POST", "http://evil.test/v1/limits", {.body = "{}"});
+  EXPECT_EQ(call.status, 421);
+  EXPECT_THAT(call.body, HasSubstr("HOST_NOT_ALLOWED"));
+}
+
 TEST_F(ServerTest, APortInUseIsUnavailableBeforeAModelIsLoaded) {
   folder_.Put(1, MakeTinyModel());
   const auto first = Make();

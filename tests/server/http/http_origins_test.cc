@@ -8,12 +8,15 @@
 namespace semrank {
 namespace {
 
-TEST(HttpOriginsTest, PageOfTheServerItselfHasItsHostAndPort) {
-  EXPECT_TRUE(IsSameOrigin("http://shop.test:8080", "shop.test:8080"));
-  EXPECT_TRUE(IsSameOrigin("https://Shop.test", "shop.test"));
-  EXPECT_FALSE(IsSameOrigin("http://shop.test:81", "shop.test:80"));
-  EXPECT_FALSE(IsSameOrigin("null", ""));
-  EXPECT_FALSE(IsSameOrigin("", ""));
+TEST(HttpOriginsTest, PageOfTheServerItselfHasItsSchemeHostAndPort) {
+  EXPECT_TRUE(IsSameOrigin("http://shop.test:8080", "http", "shop.test:8080"));
+  EXPECT_TRUE(IsSameOrigin("https://Shop.test", "https", "shop.test"));
+  EXPECT_FALSE(IsSameOrigin("http://shop.test", "https", "shop.test"));
+  EXPECT_FALSE(IsSameOrigin("https://shop.test", "http", "shop.test"));
+  EXPECT_FALSE(IsSameOrigin("http://shop.test:81", "http", "shop.test:80"));
+  EXPECT_FALSE(IsSameOrigin("null", "http", ""));
+  EXPECT_FALSE(IsSameOrigin("", "http", ""));
+  EXPECT_FALSE(IsSameOrigin("http://", "http", ""));
 }
 
 TEST(HttpOriginsTest, AllowedAreTheListedOnesOrAll) {

@@ -225,6 +225,36 @@ TEST_F(HttpServerTest, CallsOfOtherPagesAreRefused) {
             403);
 }
 
+TEST_F(HttpServerTest, AProxyThatEndsTlsNamesTheSchemeOfItsPages) {
+  Serve();
+  const std::string origin =
+      "Origin: https://" + address().substr(0, address().rfind(':')) + "\r\n";
+  EXPECT_EQ(CallHttp(address(), "POST", "/call", {origin}).status, 403);
+  EXPECT_EQ(CallHttp(address(), "POST", "/call",
+                     {origin + "X-Forwarded-Proto: https\r\n"})
+                .status,
+            200);
+}
+
+TEST_F(HttpServerTest, AHostThatIsNotServedIs421ForPagesAndCalls) {
+  Serve({.served_hosts = {"shop.test"}});
+  EXPECT_EQ(PageStatus(), 200);
+  for (const auto& [host, status] : {std::pair("shop.test:1", "HTTP/1.1 200 "),
+                                     std::pair("evil.test", "HTTP/1.1 421 ")}) {
+    for (const char* line : {"GET /page", "POST /call"}) {
+      const std::string response = SendAndReceive(
+          address(), std::string(line) + " HTTP/1.1\r\nHost: " + host +
+                         "\r\nOrigin: http://" + host +
+                         "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      EXPECT_THAT(response, StartsWith(status)) << line;
+    }
+  }
+  EXPECT_THAT(SendAndReceive(address(),
+                             "GET /page HTTP/1.1\r\nHost: evil.test\r\n"
+                             "Connection: close\r\n\r\n"),
+              HasSubstr("--server_names=evil.test"));
+}
+
 TEST_F(HttpServerTest, PreflightIsAnsweredForAllowedOriginsOnly) {
   const std::string origin = "Origin: https://shop.test\r\n";
   const std::string ask = origin + "Access-Control-Request-Method: POST\r\n";
@@ -284,6 +314,10 @@ INSTANTIATE_TEST_SUITE_P(
                               "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
         MalformedCase{"UnknownEncoding",
                       kPost + "Transfer-Encoding: gzip\r\n\r\n"},
+        MalformedCase{"TwoHosts", kPost + "Host: 127.0.0.1\r\n"
+                                          "Host: evil.test\r\n\r\n"},
+        MalformedCase{"TwoOrigins", kPost + "Origin: http://127.0.0.1\r\n"
+                                            "Origin: http://evil.test\r\n\r\n"},
         MalformedCase{"BadChunk", kPost + "Transfer-Encoding: chunked\r\n\r\n"
                                           "no number\r\n"}),
     [](const auto& test) { return test.param.name; });
