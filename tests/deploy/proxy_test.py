@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""deploy/proxy/haproxy.cfg before a real server: calls pass, and floods of HTTP/2
-that the packaged gRPC cannot bound reach neither the server's memory nor the
-calls of others. Prints what each flood did and the latencies beside it.
+"""deploy/proxy/haproxy.cfg before a real server: every sentence of deploy/SECURITY.md
+about the front, for both frontends. Calls pass, and floods of HTTP/2 that the
+packaged gRPC cannot bound reach neither the server's memory nor the calls of
+others. Prints what each flood did and the latencies beside it.
 
 usage: proxy_test.py PROJECT_DIR BINARY_DIR
 
 Exit code 77 (skipped) without haproxy.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -23,11 +25,13 @@ import unittest
 
 PROJECT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 sys.path.insert(0, str(PROJECT / "tests/chaos"))
-from http2_floods import FLOODS, OPENING  # noqa: E402
+from http2_floods import CONTINUATION, END_HEADERS, FLOODS, HEADERS, OPENING, REQUEST, SETTINGS, frame, literal  # noqa: E402
 
 MODEL = PROJECT / "tests/testdata/reference_model/dssm"
 FLOOD_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20
+# Limits of haproxy.cfg. The test lowers the one of calls and counts them for longer: a busy machine exceeds it, too.
+MAX_CONNECTIONS, MAX_STREAMS, MAX_HEADER_BYTES, MAX_CALLS = 64, 100, 16_384, 50
 # With AddressSanitizer, streams that a busy server has not yet ended take several times as much memory: up to 66 MiB
 # instead of 0.
 HAS_ASAN = b"__asan_init" in (BINARIES / "semrank-server").read_bytes()
@@ -54,20 +58,28 @@ class ProxyTest(unittest.TestCase):
         cls.addClassCleanup(cls.stop, cls.server)
         grpc, http = re.search(r" grpc=\S+:(\d+) http=\S+:(\d+)", cls.server.stdout.readline()).groups()
         cls.port, cls.http_port = free_port(), free_port()
-        text = (PROJECT / "deploy/proxy/haproxy.cfg").read_text()
-        for there, here in (("0.0.0.0:50443", f"127.0.0.1:{cls.port}"), ("0.0.0.0:8443", f"127.0.0.1:{cls.http_port}"),
+        cls.stored = (PROJECT / "deploy/proxy/haproxy.cfg").read_text()
+        cls.address_of = {"grpc": grpc, "http": http}
+        cls.proxy = cls.start_proxy(cls.stored, cls.port, cls.http_port)
+        cls.client = [BINARIES / "semrank", f"--address=localhost:{cls.port}", f"--tls_ca={cls.folder}/cert.pem"]
+        limit = time.monotonic() + MAX_WAIT_SECONDS
+        while subprocess.run([*cls.client, "health"], capture_output=True).returncode != 0:
+            assert time.monotonic() < limit and cls.proxy.poll() is None, "haproxy does not pass calls"
+
+    @classmethod
+    def start_proxy(cls, text: str, port: int, http_port: int) -> subprocess.Popen:
+        grpc, http = cls.address_of["grpc"], cls.address_of["http"]
+        for there, here in (("0.0.0.0:50443", f"127.0.0.1:{port}"), ("0.0.0.0:8443", f"127.0.0.1:{http_port}"),
                             ("127.0.0.1:50051", f"127.0.0.1:{grpc}"), ("127.0.0.1:8080", f"127.0.0.1:{http}"), ("port 8080", f"port {http}"),
                             # A server on a busy machine answers late; the proxy must not take it for down.
                             ("inter 2s", "inter 60s")):
             assert there in text, there
             text = text.replace(there, here)
-        (cls.folder / "haproxy.cfg").write_text(text)
-        cls.proxy = subprocess.Popen(["haproxy", "-db", "-f", "haproxy.cfg"], cwd=cls.folder, stderr=subprocess.DEVNULL)
-        cls.addClassCleanup(cls.stop, cls.proxy)
-        cls.client = [BINARIES / "semrank", f"--address=localhost:{cls.port}", f"--tls_ca={cls.folder}/cert.pem"]
-        limit = time.monotonic() + MAX_WAIT_SECONDS
-        while subprocess.run([*cls.client, "health"], capture_output=True).returncode != 0:
-            assert time.monotonic() < limit and cls.proxy.poll() is None, "haproxy does not pass calls"
+        name = f"haproxy{port}.cfg"
+        (cls.folder / name).write_text(text)
+        proxy = subprocess.Popen(["haproxy", "-db", "-f", name], cwd=cls.folder, stderr=subprocess.DEVNULL)
+        cls.addClassCleanup(cls.stop, proxy)
+        return proxy
 
     @staticmethod
     def stop(process: subprocess.Popen) -> None:
@@ -79,23 +91,44 @@ class ProxyTest(unittest.TestCase):
     def resident(self, process: subprocess.Popen) -> int:
         return 1024 * int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1])
 
-    def connect(self) -> ssl.SSLSocket:
+    def connect(self, port: int, source: str = "127.0.0.2", protocol: str = "h2") -> ssl.SSLSocket:
         context = ssl.create_default_context(cafile=self.folder / "cert.pem")
-        context.set_alpn_protocols(["h2"])
-        plain = socket.create_connection(("127.0.0.1", self.port), FLOOD_SECONDS, source_address=("127.0.0.2", 0))
-        try:
-            connection = context.wrap_socket(plain, server_hostname="localhost")
-        except OSError:
-            plain.close()
-            raise
-        connection.sendall(OPENING)
+        context.set_alpn_protocols([protocol])
+        with contextlib.ExitStack() as on_error:
+            plain = on_error.enter_context(socket.create_connection(("127.0.0.1", port), MAX_WAIT_SECONDS, source_address=(source, 0)))
+            connection = on_error.enter_context(context.wrap_socket(plain, server_hostname="localhost"))
+            connection.settimeout(FLOOD_SECONDS if source == "127.0.0.2" else MAX_WAIT_SECONDS)
+            if protocol == "h2":
+                connection.sendall(OPENING)
+            on_error.pop_all()
         return connection
 
-    def flood(self, frames, end: float, counts: dict) -> None:
+    def frontends(self):
+        for name, port in (("grpc", self.port), ("http", self.http_port)):
+            with self.subTest(frontend=name):
+                yield port
+
+    @staticmethod
+    def frames(connection: ssl.SSLSocket):
+        """The frames that come, as (kind, flags, stream, payload), until the other side ends."""
+        def read(size: int) -> bytes:
+            data = b""
+            while len(data) < size:
+                if not (piece := connection.recv(size - len(data))):
+                    return b""
+                data += piece
+            return data
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            while head := read(9):
+                size = int.from_bytes(head[:3], "big")
+                payload = read(size) if size else b""
+                yield head[3], head[4], int.from_bytes(head[5:], "big"), payload
+
+    def flood(self, port: int, frames, end: float, counts: dict) -> None:
         """Connects again and again until `end`, like an attacker."""
         while time.monotonic() < end:
             try:
-                with self.connect() as connection:
+                with self.connect(port) as connection:
                     for piece in frames():
                         connection.sendall(piece)
                         counts["bytes"] += len(piece)
@@ -105,11 +138,12 @@ class ProxyTest(unittest.TestCase):
                 counts["closed"] += 1
 
     def test_floods_reach_neither_the_server_nor_the_calls_of_others(self):
-        for frames in FLOODS:
-            with self.subTest(frames.__name__):
+        for frontend, frames in ((frontend, frames) for frontend in ("grpc", "http") for frames in FLOODS):
+            port = self.port if frontend == "grpc" else self.http_port
+            with self.subTest(frontend=frontend, flood=frames.__name__):
                 before, proxy_before = self.resident(self.server), self.resident(self.proxy)
                 counts = {"bytes": 0, "closed": 0}
-                flood = threading.Thread(target=self.flood, args=(frames, time.monotonic() + FLOOD_SECONDS, counts))
+                flood = threading.Thread(target=self.flood, args=(port, frames, time.monotonic() + FLOOD_SECONDS, counts))
                 flood.start()
                 load = subprocess.run([*self.client, "--output=json", "load", "--rate=50", f"--duration={FLOOD_SECONDS}s", "--num_titles=10", "--warmup=0s"],
                                       capture_output=True, text=True)
@@ -120,19 +154,103 @@ class ProxyTest(unittest.TestCase):
                 self.assertLessEqual(set(report["failed"]), {"RESOURCE_EXHAUSTED"})
                 self.assertGreater(report["calls"], 0)
                 growth, proxy_growth = self.resident(self.server) - before, self.resident(self.proxy) - proxy_before
-                print(f"{frames.__name__}: {counts['bytes'] / 1e6:.1f} MB sent, closed {counts['closed']} times, server +{growth >> 20} MiB, "
+                print(f"{frontend} {frames.__name__}: {counts['bytes'] / 1e6:.1f} MB sent, closed {counts['closed']} times, server +{growth >> 20} MiB, "
                       f"proxy +{proxy_growth >> 20} MiB; calls beside it: {report}", file=sys.stderr)
                 self.assertLess(growth, MAX_GROWTH_BYTES)
                 self.assertLess(proxy_growth, MAX_GROWTH_BYTES)
         self.assertEqual(subprocess.run([*self.client, "health"], capture_output=True).returncode, 0)
 
+    def curl(self, path: str, *arguments: str) -> str:
+        """The HTTP code."""
+        return subprocess.run(["curl", "-sS", "--cacert", self.folder / "cert.pem", "-o", "/dev/null", "-w", "%{http_code}",
+                               f"https://localhost:{self.http_port}{path}", *arguments], check=True, capture_output=True, text=True).stdout
+
     def test_json_calls_pass_and_pages_for_operators_do_not(self):
-        def curl(path: str, *arguments: str) -> str:
-            return subprocess.run(["curl", "-sS", "--cacert", self.folder / "cert.pem", "-o", "/dev/null", "-w", "%{http_code}",
-                                   f"https://localhost:{self.http_port}{path}", *arguments], check=True, capture_output=True, text=True).stdout
-        self.assertEqual(curl("/v1/rank", "-d", '{"query": "a", "titles": ["b"]}'), "200")
-        self.assertEqual(curl("/metrics"), "403")
-        self.assertEqual(curl("/statusz"), "403")
+        rank = ("/v1/rank", "-d", '{"query": "a", "titles": ["b"]}')
+        for protocol in ("--http1.1", "--http2"):
+            with self.subTest(protocol=protocol):
+                self.assertEqual(self.curl(*rank, protocol), "200")
+                for path in ("/metrics", "/statusz", "/metrics?x=1"):
+                    self.assertEqual(self.curl(path, protocol), "403", path)
+
+    def test_a_page_of_the_proxy_is_of_the_servers_origin(self):
+        rank = ("/v1/rank", "-d", '{"query": "a", "titles": ["b"]}', "-H")
+        self.assertEqual(self.curl(*rank, f"Origin: https://localhost:{self.http_port}"), "200")
+        self.assertEqual(self.curl(*rank, f"Origin: http://localhost:{self.http_port}"), "403")
+        self.assertEqual(self.curl("/v1/limits", "-d", "{}", "-H", "Host: evil.test"), "421")
+
+    def test_both_ports_speak_tls_only(self):
+        for port in self.frontends():
+            with socket.create_connection(("127.0.0.1", port), MAX_WAIT_SECONDS) as plain, contextlib.suppress(ConnectionError):
+                plain.sendall(OPENING + b"GET /v1/models HTTP/1.1\r\n\r\n")
+                self.assertNotIn(b"HTTP/1.1 200", plain.recv(1 << 16))
+
+    def test_http2_ends_at_the_proxy_which_bounds_streams(self):
+        for port in self.frontends():
+            with self.connect(port, "127.0.0.4") as connection:
+                _, _, _, payload = next(frame for frame in self.frames(connection) if frame[0] == SETTINGS)
+            settings = {int.from_bytes(payload[i:i + 2], "big"): int.from_bytes(payload[i + 2:i + 6], "big") for i in range(0, len(payload), 6)}
+            self.assertEqual(settings[3], MAX_STREAMS)
+
+    def test_a_head_larger_than_a_buffer_is_no_request(self):
+        for port in self.frontends():
+            with self.connect(port, "127.0.0.4") as connection:
+                junk = b"".join(literal(b"\x00\x06x-junk", b"j" * 100) for _ in range(2 * MAX_HEADER_BYTES // 100))
+                with contextlib.suppress(ConnectionError, ssl.SSLError):
+                    for i in range(0, len(junk), MAX_HEADER_BYTES // 2):
+                        first, last = i == 0, i + MAX_HEADER_BYTES // 2 >= len(junk)
+                        connection.sendall(frame(HEADERS if first else CONTINUATION, END_HEADERS if last else 0, 1,
+                                                 (REQUEST if first else b"") + junk[i:i + MAX_HEADER_BYTES // 2]))
+                # The proxy ends the stream or the connection, and the server has no headers for an answer.
+                self.assertNotIn(HEADERS, [kind for kind, _, _, payload in self.frames(connection) if b"200" in payload or b"\x88" in payload[:1]])
+        with self.connect(self.http_port, "127.0.0.4", "http/1.1") as connection, contextlib.suppress(ConnectionError, ssl.SSLError):
+            connection.sendall(b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Junk: " + b"j" * 2 * MAX_HEADER_BYTES + b"\r\n\r\n")
+            self.assertRegex(connection.recv(100), rb"^(HTTP/1.1 4|$)")
+
+    def test_an_address_has_a_bounded_number_of_connections(self):
+        for port in self.frontends():
+            with contextlib.ExitStack() as open_ones:
+                opened = 0
+                for _ in range(2 * MAX_CONNECTIONS):
+                    with contextlib.suppress(OSError):
+                        open_ones.enter_context(self.connect(port, "127.0.0.3"))
+                        opened += 1
+                self.assertEqual(opened, MAX_CONNECTIONS)
+                # Others are not concerned.
+                with self.connect(port, "127.0.0.5"):
+                    pass
+
+    def test_an_address_makes_a_bounded_number_of_calls(self):
+        lowered = self.stored.replace("http_req_rate(1s)", "http_req_rate(60s)").replace("sc0_http_req_rate gt 3000", f"sc0_http_req_rate gt {MAX_CALLS}")
+        ports = free_port(), free_port()
+        proxy = self.start_proxy(lowered, *ports)
+        for name, port in zip(("grpc", "http"), ports):
+            with self.subTest(frontend=name):
+                limit = time.monotonic() + MAX_WAIT_SECONDS
+                passed = 0
+                while passed <= MAX_CALLS and time.monotonic() < limit:
+                    with contextlib.suppress(OSError), self.connect(port, "127.0.0.6") as connection:
+                        connection.sendall(frame(HEADERS, END_HEADERS | 1, 1, REQUEST))
+                        if not any(kind == HEADERS for kind, *_ in self.frames(connection)):
+                            break
+                        passed += 1
+                self.assertEqual(passed, MAX_CALLS)
+        proxy.terminate()
+
+    def test_a_slow_body_takes_no_connection_to_the_server(self):
+        def connections() -> int:
+            pattern = f":{int(self.address_of['http']):04X} "
+            return sum(line.split()[3] == "01" and pattern in line for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:])
+        self.assertEqual(self.curl("/v1/limits", "-d", "{}"), "200")
+        before = connections()
+        with contextlib.ExitStack() as slow:
+            for _ in range(8):
+                connection = slow.enter_context(self.connect(self.http_port, "127.0.0.7", "http/1.1"))
+                connection.sendall(b"POST /v1/limits HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+            self.assertEqual(self.curl("/v1/limits", "-d", "{}"), "200")
+            self.assertLessEqual(connections(), before + 2)
+            # After timeout http-request the proxy answers in place of the server.
+            self.assertRegex(connection.recv(100), rb"^HTTP/1.1 408")
 
 
 if __name__ == "__main__":
