@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The scripts of the Debian package, with the paths of the system below a folder of the test.
+
+usage: package_scripts_test.py PROJECT_DIR BINARY_DIR
+"""
+import pathlib
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROJECT = pathlib.Path(sys.argv[1]).resolve()
+# These would change the machine.
+HELPERS = ("addgroup", "delgroup", "getent", "deb-systemd-helper", "deb-systemd-invoke", "systemctl")
+
+
+class PackageScriptsTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        for folder in ("etc/default", "etc/semrank", "var/lib/private", "var/lib/semrank/models", "bin"):
+            (self.root / folder).mkdir(parents=True)
+        for helper in HELPERS:
+            (self.root / "bin" / helper).write_text("#!/bin/sh\nexit 0\n")
+            (self.root / "bin" / helper).chmod(0o755)
+        self.secrets = self.root / "etc/default/semrank-server"
+        self.state = self.root / "var/lib/semrank-server"
+
+    def run_script(self, name: str, *arguments: str) -> None:
+        text = (PROJECT / "deploy/debian" / name).read_text()
+        text = re.sub(r"(?<![\w/])/(etc|var|run)/", rf"{self.root}/\1/", text)
+        run = subprocess.run(["/bin/sh", "-s", *arguments], input=text, capture_output=True, text=True,
+                             env={"PATH": f"{self.root}/bin:/usr/bin:/bin"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def mode(self) -> int:
+        return stat.S_IMODE(self.secrets.stat().st_mode)
+
+    def test_secrets_are_for_root_alone(self):
+        self.run_script("postinst", "configure")
+        self.assertEqual(self.mode(), 0o640)
+        self.assertTrue(all(line.startswith("#") for line in self.secrets.read_text().splitlines()))
+
+    def test_an_upgrade_keeps_the_secrets_and_hides_them(self):
+        self.secrets.write_text("SEMRANK_STORE=redis://a:b@c\n")
+        self.secrets.chmod(0o644)
+        self.run_script("postinst", "configure", "0.1.0")
+        self.assertEqual(self.secrets.read_text(), "SEMRANK_STORE=redis://a:b@c\n")
+        self.assertEqual(self.mode(), 0o640)
+
+    def test_purge_removes_links_folders_and_nothing_else(self):
+        private = self.root / "var/lib/private/semrank-server"
+        for kind in ("link", "folder", "none"):
+            with self.subTest(kind):
+                private.mkdir()
+                (private / "store").write_text("vectors")
+                if kind == "link":
+                    self.state.symlink_to("private/semrank-server")
+                elif kind == "folder":
+                    self.state.mkdir()
+                    (self.state / "store").write_text("vectors")
+                    self.secrets.unlink(missing_ok=True)
+                    self.secrets.mkdir()
+                (self.root / "var/lib/semrank/models/shop").write_text("model")
+                self.run_script("postrm", "purge")
+                self.assertFalse(self.state.exists() or self.state.is_symlink() or private.exists() or self.secrets.exists())
+                self.assertTrue((self.root / "var/lib/semrank/models/shop").exists())
+
+    def test_remove_keeps_what_the_server_wrote(self):
+        self.state.mkdir()
+        self.secrets.write_text("a=b\n")
+        self.run_script("postrm", "remove")
+        self.assertTrue(self.state.exists() and self.secrets.exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
