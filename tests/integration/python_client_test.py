@@ -400,6 +400,15 @@ class AgainstFakeServer(unittest.TestCase):
         for address in ("localhost", "localhost:0", "::1:50051", "http://a:80", ":50051"):
             with self.assertRaisesRegex(ValueError, f"server address '{address}': "):
                 semrank.Client(address)
+        for address in ("search-1:50051", "10.0.0.7:50051", "127.evil.test:50051", "dns:///search-1:50051"):
+            with self.assertRaisesRegex(ValueError, f"server address '{address}': is on another machine: want tls_ca, or plain_text"):
+                semrank.Client(address)
+            semrank.Client(address, plain_text=True).close()
+            semrank.Client(address, tls_ca=b"any").close()
+        for address in ("127.0.0.1:1", "[::1]:1", "localhost:1", "dns:///localhost:1", "unix:/run/semrank"):
+            semrank.Client(address).close()
+        with self.assertRaisesRegex(ValueError, "plain_text: excludes tls_ca"):
+            semrank.Client(tls_ca=b"any", plain_text=True)
         with self.assertRaisesRegex(ValueError, "max_attempts 0: must be at least 1"):
             semrank.AsyncClient(max_attempts=0)
         with self.assertRaisesRegex(semrank.Error, "^cannot reach 127.0.0.1:1: .*tried 2 times"):

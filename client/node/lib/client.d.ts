@@ -29,6 +29,8 @@ export interface ClientOptions {
   /** PEM texts of the client's own certificate and key, for mutual TLS. */
   tlsCert?: string | Uint8Array;
   tlsKey?: string | Uint8Array;
+  /** Allows plain text to a server on another machine: the network between can read texts and the key. Default: false. */
+  plainText?: boolean;
   /** Attempts per call, including the first; 1 = no retries. Default: 4. */
   maxAttempts?: number;
   /** Delay before the second attempt; it doubles with each further one. Default: 100. */

@@ -10,7 +10,9 @@ const {version} = require('../package.json');
 
 // As in client.d.ts.
 const DEFAULTS = {deadlineMs: 30_000, apiKey: '', maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 2_000};
-const OPTIONS = [...Object.keys(DEFAULTS), 'tlsCa', 'tlsCert', 'tlsKey'];
+const OPTIONS = [...Object.keys(DEFAULTS), 'tlsCa', 'tlsCert', 'tlsKey', 'plainText'];
+
+const isOnThisMachine = (address) => /^(unix:|(dns:\/\/\/)?(127(\.\d{1,3}){3}|\[::1\]|localhost):)/.test(address);
 
 function checkAddress(address) {
   const scheme = /^https?:\/\//.exec(address);
@@ -33,6 +35,11 @@ function checkOptions(address, options) {
   if (!(options.maxAttempts >= 1)) throw new RangeError(`maxAttempts ${options.maxAttempts}: must be at least 1`);
   if (!options.tlsCert !== !options.tlsKey) throw new RangeError('tlsCert and tlsKey: want both or neither');
   if (options.tlsCert && !options.tlsCa) throw new RangeError('tlsCert: needs tlsCa, because only TLS uses it');
+  if (options.tlsCa && options.plainText) throw new RangeError('plainText: excludes tlsCa, which turns TLS on');
+  if (!options.tlsCa && !options.plainText && !isOnThisMachine(address)) {
+    throw new RangeError(`server address '${address}': is on another machine: want tlsCa, or plainText: true ` +
+        'where the network may read all texts');
+  }
   if (!/^[!-~]{0,4096}$/.test(options.apiKey)) throw new RangeError('API key: want at most 4096 visible ASCII characters');
 }
 
@@ -95,7 +102,7 @@ class Connection {
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 5_000,
       // No proxy reaches our loopback.
-      ...(/^(dns:\/\/\/)?(127\.|\[::1\]:|localhost:)/.test(address) && {'grpc.enable_http_proxy': 0}),
+      ...(isOnThisMachine(address) && {'grpc.enable_http_proxy': 0}),
     });
   }
 

@@ -51,9 +51,13 @@ const kPythonPrints = {
   '/v1/explain': '    for word in response.title_words:\n        print(f"{word.contribution:+.3f}", word.word)',
 };
 
+// The clients refuse plain text to another machine unless it is asked for.
+const isLoopback = (grpc) => /^(127(\.\d{1,3}){3}|\[::1\]|localhost):/.test(grpc);
+
 // The package reads SEMRANK_API_KEY by itself.
 function python({ path, request, needsKey, fromFile }, { origin, grpc }) {
-  const tls = origin.startsWith('https:') ? ', tls_ca=open("ca.pem", "rb").read()' : '';
+  const plain = isLoopback(grpc) ? '' : ', plain_text=True';
+  const tls = origin.startsWith('https:') ? ', tls_ca=open("ca.pem", "rb").read()' : plain;
   const key = needsKey ? '# The API key comes from the environment: SEMRANK_API_KEY.\n' : '';
   const lists = ['titles', 'ids', 'document_ids'];
   const fields = pythonArguments(Object.fromEntries(Object.entries(request).filter(([name]) => !fromFile || !lists.includes(name))));

@@ -281,6 +281,13 @@ const withFakes = {
     for (const bad of ['localhost', 'localhost:0', '::1:50051', 'http://a:80', ':50051']) {
       assert.throws(() => new SemrankClient(bad), {message: new RegExp(`^server address '${bad}': `)});
     }
+    for (const other of ['search-1:1', '10.0.0.7:1', '127.evil.test:1', 'dns:///search-1:1']) {
+      assert.throws(() => new SemrankClient(other), /is on another machine: want tlsCa, or plainText: true/);
+      new SemrankClient(other, {plainText: true}).close();
+      new SemrankClient(other, {tlsCa}).close();
+    }
+    for (const local of ['127.0.0.1:1', '[::1]:1', 'localhost:1', 'unix:/run/semrank']) new SemrankClient(local).close();
+    assert.throws(() => new SemrankClient('a:1', {tlsCa, plainText: true}), /plainText: excludes tlsCa/);
     assert.throws(() => new SemrankClient('a:1', {maxAttempts: 0}), /maxAttempts 0: must be at least 1/);
     const nowhere = new SemrankClient('127.0.0.1:1', {maxAttempts: 2, initialBackoffMs: 10});
     await assert.rejects(nowhere.getLimits(), /^SemrankError: cannot reach 127\.0\.0\.1:1: .*tried 2 times/);

@@ -242,7 +242,7 @@ async function hostsAreQuoted(page) {
   const words = (program) => spawnSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; grpcurl() { curl "$@"; }; ${program}`], { encoding: 'utf8' }).stdout.split('\n');
   assert.equal(words(made.curl)[0], `http://${host}/v1/search`);
   assert.equal(words(made.gRPC)[3], `${host}:1`);
-  const [, text] = /semrank\.Client\((".*")\) as client/.exec(made.Python);
+  const [, text] = /semrank\.Client\((".*"), plain_text=True\) as client/.exec(made.Python);
   const python = spawnSync('python3', ['-c', `print(${text}, end="")`], { encoding: 'utf8' });
   assert.equal(python.stdout, `${host}:1`);
 }

@@ -25,13 +25,13 @@ T = TypeVar("T")
 class _Base:
     def __init__(self, address: str = Options.address, *, deadline_seconds: float = Options.deadline_seconds,
                  api_key: str = Options.api_key, tls_ca: bytes = Options.tls_ca, tls_cert: bytes = Options.tls_cert,
-                 tls_key: bytes = Options.tls_key, max_attempts: int = Options.max_attempts,
+                 tls_key: bytes = Options.tls_key, plain_text: bool = Options.plain_text, max_attempts: int = Options.max_attempts,
                  initial_backoff_seconds: float = Options.initial_backoff_seconds,
                  max_backoff_seconds: float = Options.max_backoff_seconds) -> None:
         """Does not connect yet. ValueError for bad options, which Options describes."""
         self._options = Options(
             address, deadline_seconds=deadline_seconds, api_key=api_key, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key,
-            max_attempts=max_attempts, initial_backoff_seconds=initial_backoff_seconds, max_backoff_seconds=max_backoff_seconds)
+            plain_text=plain_text, max_attempts=max_attempts, initial_backoff_seconds=initial_backoff_seconds, max_backoff_seconds=max_backoff_seconds)
         self._calls = Calls(self._options)
         self._channel: Any = self._open()
         stubs: tuple[Any, ...] = (

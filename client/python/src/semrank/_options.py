@@ -26,6 +26,9 @@ class Options:
     tls_ca: bytes = b""
     tls_cert: bytes = b""
     tls_key: bytes = b""
+    # Allows plain text to a server on another machine: the network between can
+    # read texts and the key.
+    plain_text: bool = False
     max_attempts: int = 4  # with the first; 1 = no retries
     initial_backoff_seconds: float = 0.1  # doubles up to the maximum
     max_backoff_seconds: float = 2.0
@@ -40,6 +43,11 @@ class Options:
             raise ValueError("tls_cert and tls_key: want both or neither")
         if self.tls_cert and not self.tls_ca:
             raise ValueError("tls_cert: needs tls_ca, because only TLS uses it")
+        if self.tls_ca and self.plain_text:
+            raise ValueError("plain_text: excludes tls_ca, which turns TLS on")
+        if not (self.tls_ca or self.plain_text or _is_on_this_machine(self.address)):
+            raise ValueError(f"server address '{self.address}': is on another machine: want tls_ca, or plain_text=True "
+                             "where the network may read all texts")
         if len(self.key()) > 4096 or not all("!" <= c <= "~" for c in self.key()):
             raise ValueError("API key: want at most 4096 visible ASCII characters")
 
@@ -66,8 +74,11 @@ class Options:
             ("grpc.initial_reconnect_backoff_ms", 100),
             ("grpc.max_reconnect_backoff_ms", 5_000)]
         # gRPC obeys http_proxy for every address, but no proxy reaches our loopback.
-        host = self.address.removeprefix("dns:///")
-        return arguments + [("grpc.enable_http_proxy", 0)] * host.startswith(("127.", "[::1]:", "localhost:"))
+        return arguments + [("grpc.enable_http_proxy", 0)] * _is_on_this_machine(self.address)
+
+
+def _is_on_this_machine(address: str) -> bool:
+    return re.match(r"unix:|(dns:///)?(127(\.\d{1,3}){3}|\[::1\]|localhost):", address) is not None
 
 
 def _check_address(address: str) -> None:
