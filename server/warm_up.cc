@@ -40,6 +40,7 @@ absl::Status EmbedTitles(const ServedModel& model,
                          const EmbeddingEngine& engine, ThreadPool& threads,
                          WarmUpCounts& counts) {
   std::vector<std::string_view> views;
+  views.reserve(documents.size());
   for (const FileDocument& document : documents) {
     views.push_back(document.title);
   }
@@ -73,8 +74,9 @@ absl::Status WarmUp(const std::string& path, const ModelStore& models,
                     const std::function<bool()>& cancelled) {
   // Any number of lines may be bad as long as it is not most of them: a start
   // that is refused is worse than a title that is embedded later.
-  BadLines bad_lines({std::numeric_limits<std::int64_t>::max(), /*share=*/0.5},
-                     /*num_before=*/0, LogBadLine);
+  BadLines bad_lines(
+      {std::numeric_limits<std::int64_t>::max(), /*max_share=*/0.5},
+      /*num_before=*/0, LogBadLine);
   SEMRANK_ASSIGN_OR_RETURN(
       const auto reader,
       DocumentReader::Open(

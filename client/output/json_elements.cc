@@ -65,7 +65,9 @@ void RoundToDecimals(const float* elements, std::int32_t* num_decimals,
     const double power = size < kLeastOf9Decimals
                              ? 1e10
                              : (size < kLeastOf8Decimals ? 1e9 : 1e8);
-    // Exact: a float of 24 bits times a power of five of at most 24.
+    // Exact: a float of 24 bits times a power of five of at most 24. lround
+    // would be a call for each number.
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     rounded[i] = static_cast<std::int32_t>(size * power + 0.5);
   }
 }

@@ -227,6 +227,7 @@ RowScale Quantize(std::span<const float> row, std::uint8_t* codes) {
   // The bound is then NaN, and the row is scored.
   if (!std::isfinite(largest)) return {0, kNoNumber, kNoNumber};
   constexpr int kNumCodes = kMaxCode + 1;
+  constexpr int kMiddleCode = kNumCodes / 2;
   const double length = NormOf(row);
   const double deviation = length / std::sqrt(static_cast<double>(row.size()));
   const float best = static_cast<float>(kBestScale * deviation);
@@ -235,7 +236,7 @@ RowScale Quantize(std::span<const float> row, std::uint8_t* codes) {
   double squares = 0;  // of e
   for (std::size_t i = 0; i < row.size(); ++i) {
     // Codes stand for the middles of intervals of 2 * scale.
-    const double interval = std::floor(row[i] / (2.0 * scale)) + kNumCodes / 2;
+    const double interval = std::floor(row[i] / (2.0 * scale)) + kMiddleCode;
     const double code = std::clamp<double>(interval, 0, kMaxCode);
     codes[i / 2] |=
         static_cast<std::uint8_t>(static_cast<unsigned>(code) << (i % 2 * 4));

@@ -11,6 +11,7 @@
 #ifndef SEMRANK_MODEL_NN_TOWER_H_
 #define SEMRANK_MODEL_NN_TOWER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,7 +37,7 @@ struct TowerInput {
 
 // Memory that Embed reuses between calls. Not thread-safe.
 struct TowerScratch {
-  std::vector<float> activations[2];
+  std::array<std::vector<float>, 2> activations;
   Int8Scratch int8;
   std::vector<float> word_sums;
   std::vector<std::uint32_t> padded_words;

@@ -50,11 +50,10 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
     for (const HttpPath& path : method.http_paths()) {
       // All paths of a method share its counters of type "http".
       const FormatFunctions& format = FormatOf(path.form);
-      auto call =
+      const auto call =
           std::make_shared<const ApiCall>(parts, options, method, path, format);
-      calls[path.path] = format.make == nullptr
-                             ? MakePutStream(std::move(call))
-                             : ApiCall::WithFormat(std::move(call));
+      calls[path.path] = format.make == nullptr ? MakePutStream(call)
+                                                : ApiCall::WithFormat(call);
     }
   }
   return calls;

@@ -107,7 +107,8 @@ absl::StatusOr<std::vector<FileDescriptor>> ListenAtAll(const std::string& host,
     // two programs. With port 0 the system chose the port at the first address;
     // the second address is skipped if another process has that port there.
     if (failure == EADDRINUSE && port != "0") {
-      return ErrnoStatus(failure, "listen on", host + ":" + port);
+      return ErrnoStatus(failure, "listen on",
+                         absl::StrFormat("%s:%s", host, port));
     }
     if (failure != 0) error = failure;
   }

@@ -95,7 +95,7 @@ class HttpExchange {
   // The refusal of a call for its path, origin, method, Content-Encoding or
   // missing certificate; nullopt = there is none.
   std::optional<HttpResponse> RefuseByHead() const;
-  HttpResponse Refuse(HttpRefusal refusal) const {
+  HttpResponse Refuse(const HttpRefusal& refusal) const {
     return call_->refuse(request_, refusal);
   }
   HttpResponse RefuseBody(int http_code, const absl::Status& status) const;

@@ -45,6 +45,7 @@ absl::StatusOr<std::vector<std::int64_t>> ListServed(
   const std::vector<std::string> models = ListModels(model_dir);
   if (models.empty()) return NoVersionError(model_dir);
   std::vector<std::string> choices;
+  choices.reserve(models.size());
   for (const std::string& name : models) {
     choices.push_back(name + "=" + (fs::path(model_dir) / name).string());
   }

@@ -140,8 +140,8 @@ void OpenCalls::SetUnsentLocked(CallContext& call, std::int64_t bytes) {
   } else if (before == 0 || bytes < before) {
     // The time begins anew whenever the client has read something. More bytes
     // for a client that reads nothing do not prolong it.
-    const auto parts = static_cast<double>(bytes / kBytesPerSendTime + 1);
-    call.send_deadline_ = absl::Now() + send_time_ * parts;
+    const std::int64_t num_parts = bytes / kBytesPerSendTime + 1;
+    call.send_deadline_ = absl::Now() + send_time_ * num_parts;
   }
 }
 

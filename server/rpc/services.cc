@@ -309,8 +309,8 @@ struct WithMethods<Generated, 0> {
 template <typename Generated>
 class TableService final : public WithMethods<Generated, kNumMethods>::Type {
  public:
-  explicit TableService(std::shared_ptr<const MethodCalls> calls) {
-    this->calls_ = std::move(calls);
+  explicit TableService(const std::shared_ptr<const MethodCalls>& calls) {
+    this->calls_ = calls;
   }
 };
 

@@ -12,7 +12,8 @@ namespace semrank {
 void ResetConnection(int fd) {
   // A connect to AF_UNSPEC dissolves the association, and Linux then sends RST.
   const sockaddr no_peer = {.sa_family = AF_UNSPEC, .sa_data = {}};
-  connect(fd, &no_peer, sizeof(no_peer));
+  // It fails for a connection that is closed already.
+  static_cast<void>(connect(fd, &no_peer, sizeof(no_peer)));
 }
 
 SocketTransfer::SocketTransfer(Accept accept,

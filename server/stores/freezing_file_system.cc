@@ -144,6 +144,7 @@ class FreezingFiles final : public FreezingFileSystem {
   IOStatus NewLogger(const std::string& name, const IOOptions& options,
                      std::shared_ptr<rocksdb::Logger>* logger,
                      IODebugContext* debug) override {
+    // NOLINTNEXTLINE(bugprone-parent-virtual-call): as the comment says.
     return FileSystem::NewLogger(name, options, logger, debug);
   }
   IOStatus NewDirectory(const std::string& name, const IOOptions& options,

@@ -28,6 +28,7 @@ std::size_t BytesOf(std::span<const std::string_view> texts, int dim) {
 
 std::vector<std::string_view> Views(const TextBatch& texts) {
   std::vector<std::string_view> views;
+  views.reserve(texts.size());
   for (int i = 0; i < texts.size(); ++i) views.push_back(texts[i]);
   return views;
 }

@@ -41,6 +41,7 @@ std::size_t BlockSize(std::size_t num_documents) {
 
 std::vector<int> GradesOf(const std::vector<MissingDocument>& missing) {
   std::vector<int> grades;
+  grades.reserve(missing.size());
   for (const MissingDocument& document : missing) {
     grades.push_back(document.grade);
   }

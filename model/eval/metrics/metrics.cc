@@ -59,8 +59,9 @@ double Ndcg(const std::vector<TieGroup>& groups,
             const std::vector<int>& ideal_order, Gain gain, int k) {
   double dcg = 0;
   for (const TieGroup& group : groups) {
-    const double last = std::min<double>(k, group.above + group.size);
-    for (double rank = group.above + 1; rank <= last; ++rank) {
+    const int first = static_cast<int>(group.above) + 1;
+    const int last = std::min(k, static_cast<int>(group.above + group.size));
+    for (int rank = first; rank <= last; ++rank) {
       // The mean gain at each rank of the group.
       dcg += group.gain / group.size / Discount(rank);
     }
@@ -82,7 +83,7 @@ double AveragePrecision(const std::vector<TieGroup>& groups,
   double sum = 0;
   for (const TieGroup& group : groups) {
     double inverse_ranks = 0;
-    for (double j = 1; j <= group.size; ++j) {
+    for (int j = 1; j <= group.size; ++j) {
       inverse_ranks += 1 / (group.above + j);
     }
     double precisions = (group.found_above + 1) * inverse_ranks;
@@ -102,7 +103,7 @@ double ReciprocalRank(const std::vector<TieGroup>& groups) {
   const TieGroup& group = groups.front();
   double probability = group.num_relevant / group.size;
   double sum = 0;
-  for (double j = 1; j <= group.size - group.num_relevant + 1; ++j) {
+  for (int j = 1; j <= group.size - group.num_relevant + 1; ++j) {
     sum += probability / (group.above + j);
     // From the probability of place j to that of j + 1 without binomials, which
     // would overflow for large groups.

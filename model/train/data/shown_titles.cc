@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<JudgedTitle>> ReadJudged(const std::string& path,
 }  // namespace
 
 ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
-                         std::vector<JudgedTitle> judged,
+                         const std::vector<JudgedTitle>& judged,
                          std::size_t num_texts) {
   std::vector<Entry> entries = ByGrade(judged);
   std::vector<bool> is_judged(num_texts);
@@ -118,6 +118,7 @@ std::vector<ShownTitles::Entry> ShownTitles::ByClicks(
 std::vector<ShownTitles::Entry> ShownTitles::ByGrade(
     const std::vector<JudgedTitle>& judged) {
   std::vector<Entry> entries;
+  entries.reserve(judged.size());
   for (const JudgedTitle& title : judged) {
     entries.push_back(
         {title.query, title.title, static_cast<float>(title.grade)});

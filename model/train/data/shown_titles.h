@@ -46,8 +46,8 @@ class ShownTitles {
   // Without lists: no query has negatives.
   ShownTitles() = default;
   // TextIds are below `num_texts`.
-  ShownTitles(std::vector<ShownTitle> shown, std::vector<JudgedTitle> judged,
-              std::size_t num_texts);
+  ShownTitles(std::vector<ShownTitle> shown,
+              const std::vector<JudgedTitle>& judged, std::size_t num_texts);
 
   // All titles of a query.
   std::span<const TextId> Of(TextId query) const;

@@ -106,6 +106,7 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& features,
   }
   // A bucket that no title has gets the highest idf: queries may have it.
   std::vector<float> idf;
+  idf.reserve(frequencies.size());
   for (const std::int64_t frequency : frequencies) {
     idf.push_back(
         LexicalIdf(static_cast<std::int64_t>(titles.size()), frequency));

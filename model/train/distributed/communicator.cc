@@ -95,10 +95,9 @@ void Communicator::AllReduceSum(std::span<float> values) {
 // and sends the sums to the others.
 void Communicator::SumSlice(std::span<float> values) {
   const int n = num_processes();
-  std::vector<int> part_sizes;
+  std::vector<int> part_sizes(n);
   for (int p = 0; p < n; ++p) {
-    part_sizes.push_back(
-        SliceOf({0, static_cast<int>(values.size())}, p, n).size());
+    part_sizes[p] = SliceOf({0, static_cast<int>(values.size())}, p, n).size();
   }
   const std::size_t own_size = part_sizes[rank()];
   // Each process receives n copies of its part, one from each rank, and adds

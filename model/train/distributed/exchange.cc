@@ -62,10 +62,8 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
         total, gradients.width, kMaxMessageValues));
   }
   const std::vector<int> row_sizes(counts.begin(), counts.end());
-  std::vector<int> value_sizes;
-  for (const int size : row_sizes) {
-    value_sizes.push_back(size * gradients.width);
-  }
+  std::vector<int> value_sizes = row_sizes;
+  for (int& size : value_sizes) size *= gradients.width;
   all_rows_.Clear();
   all_rows_.indices.resize(total);
   all_rows_.counts.assign(total, 1);

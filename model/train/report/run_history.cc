@@ -148,7 +148,7 @@ RunHistory Read(const json& value) {
     record.epoch = history.epoch();
     VisitMembers(record, Reader{epoch});
     record.score = record.validation.Score().value_or(record.epoch);
-    history.epochs.push_back(std::move(record));
+    history.epochs.push_back(record);
   }
   return history;
 }

@@ -132,7 +132,7 @@ absl::Status EpochLoop::MeasureBeforeTraining() {
   if (!validation.Score()) return absl::OkStatus();
   absl::FPrintF(stderr, "before training%s\n",
                 FormatValidationText(validation));
-  history().before_training = std::move(validation);
+  history().before_training = validation;
   return absl::OkStatus();
 }
 

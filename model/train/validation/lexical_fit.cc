@@ -117,11 +117,12 @@ Logs Minimize(const ScoredPairs& pairs, bool uses_lexical,
     const Logs direction = {
         -(now.bb * now.gradient[0] - now.ab * now.gradient[1]) / determinant,
         -(now.aa * now.gradient[1] - now.ab * now.gradient[0]) / determinant};
-    double length = 1;
     Objective next = now;
     Logs at = logs;
     // Far from the minimum a full Newton step may overshoot, so it is halved.
-    for (; length > 1e-6; length /= 2) {
+    constexpr int kMaxHalvings = 20;
+    for (int halvings = 0; halvings < kMaxHalvings; ++halvings) {
+      const double length = std::ldexp(1.0, -halvings);
       at = {logs[0] + length * direction[0], logs[1] + length * direction[1]};
       next = Evaluate(pairs, at, uses_lexical);
       if (next.value < now.value) break;

@@ -28,7 +28,7 @@ std::uint64_t NumWanted(const SearchInput& input) {
 }
 
 std::int64_t DocumentsPerPermit(const CatalogSnapshot& snapshot) {
-  const ServedModelPtr served = snapshot.model();
+  const ServedModelPtr& served = snapshot.model();
   const bool words =
       served != nullptr && served->model->sparse_scorer() != nullptr;
   return words ? 16 : 64;

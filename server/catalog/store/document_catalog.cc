@@ -34,6 +34,7 @@ SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
     // Cannot fail here: the catalog accepts only UTF-8.
     if (!texts.Add(title_of(i)).ok()) texts.AddNormalized("");
   }
+  titles.reserve(texts.size());
   for (int i = 0; i < texts.size(); ++i) titles.push_back(texts[i]);
   return SparseRows::RowsOf(model, titles);
 }
