@@ -10,8 +10,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "client/output/json_elements.h"
 #include "model/base/fingerprint.h"
+#include "model/base/json_elements.h"
 #include "model/base/strings.h"
 #include "model/text/utf8.h"
 

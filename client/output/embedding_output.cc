@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/output/json_elements.h"
 #include "client/output/output.h"
+#include "model/base/json_elements.h"
 #include "model/base/status_macros.h"
 #include "model/text/utf8.h"
 

@@ -8,12 +8,12 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "model/base/near_match.h"
 #include "model/base/simd_level.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
 #include "model/cli/flag_sources.h"
-#include "model/cli/near_match.h"
 #include "model/text/utf8.h"
 
 namespace semrank {

@@ -13,10 +13,10 @@
 #include "absl/strings/str_split.h"
 #include "model/base/byte_order_mark.h"
 #include "model/base/file_io.h"
+#include "model/base/near_match.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/near_match.h"
 
 namespace semrank {
 namespace {

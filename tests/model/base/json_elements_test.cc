@@ -1,4 +1,4 @@
-#include "client/output/json_elements.h"
+#include "model/base/json_elements.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Finds the known name closest to a mistyped one: "did you mean --gamma?".
-#ifndef SEMRANK_MODEL_CLI_NEAR_MATCH_H_
-#define SEMRANK_MODEL_CLI_NEAR_MATCH_H_
+#ifndef SEMRANK_MODEL_BASE_NEAR_MATCH_H_
+#define SEMRANK_MODEL_BASE_NEAR_MATCH_H_
 
 #include <string>
 #include <string_view>
@@ -24,4 +24,4 @@ std::string Hint(std::string_view typed, const std::vector<std::string>& names,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_CLI_NEAR_MATCH_H_
+#endif  // SEMRANK_MODEL_BASE_NEAR_MATCH_H_

@@ -1,7 +1,7 @@
-#include "client/output/json_elements.h"
+#include "model/base/json_elements.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "client/output/json_elements.cc"
+#define HWY_TARGET_INCLUDE "model/base/json_elements.cc"
 #include <hwy/foreach_target.h>  // before all that includes highway.h
 #include <hwy/highway.h>
 
@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
-#ifndef SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_BLOCK_
-#define SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_BLOCK_
+#ifndef SEMRANK_MODEL_BASE_JSON_ELEMENTS_BLOCK_
+#define SEMRANK_MODEL_BASE_JSON_ELEMENTS_BLOCK_
 namespace semrank {
 namespace {
 

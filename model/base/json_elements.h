@@ -1,6 +1,6 @@
 // Elements of vectors as they stand in a JSON array: "0.10000000,-1.0".
-#ifndef SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_H_
-#define SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_H_
+#ifndef SEMRANK_MODEL_BASE_JSON_ELEMENTS_H_
+#define SEMRANK_MODEL_BASE_JSON_ELEMENTS_H_
 
 #include <cstddef>
 #include <string>
@@ -21,4 +21,4 @@ void AppendJsonElements(std::string_view vector, std::string& text);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_H_
+#endif  // SEMRANK_MODEL_BASE_JSON_ELEMENTS_H_

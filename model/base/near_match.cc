@@ -1,4 +1,4 @@
-#include "model/cli/near_match.h"
+#include "model/base/near_match.h"
 
 #include <algorithm>
 #include <cstddef>
