@@ -10,6 +10,7 @@
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
 #include "model/cli/standard_streams.h"
+#include "server/allocator.h"
 #include "server/auth/secrets.h"
 #include "server/base/logging.h"
 #include "server/open_files.h"
@@ -70,6 +71,7 @@ void WarnAboutFewConnections(const CommandLine& command_line,
 }
 
 int Main(int argc, char** argv) {
+  KeepFreedPages();
   ReserveStandardStreams();
   IgnoreBrokenPipes();
   // Before any other thread is made: threads inherit the mask.
