@@ -20,7 +20,7 @@ build=(g++ cmake ninja-build ccache pkg-config
   libgrpc++-dev libgrpc-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libeigen3-dev libhwy-dev libxxhash-dev libutf8proc-dev
   prometheus-cpp-dev libboost-dev libspdlog-dev
-  libssl-dev libc-ares-dev libre2-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libzstd-dev
+  libssl-dev libc-ares-dev libre2-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev zlib1g-dev libzstd-dev
   libmimalloc-dev libopenmpi-dev librocksdb-dev libhiredis-dev libsystemd-dev)
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf

@@ -50,7 +50,7 @@ ALLOWED |= {
     "server/requests": ["model/base", *CORE, "model_config", "proto"],
     "server/rpc": ["model/base", *CORE, "server/requests", "proto"],
     "server/http": ["model/base", "server/base", "server/auth"],
-    "server/api": ["model/base", *CORE, "server/requests", "server/http", "proto"],
+    "server/api": ["model/base", "model/text", *CORE, "server/requests", "server/http", "proto"],
     "server/pages": ["model/base", "model/html", *CORE, "server/requests", "server/http"],
     "server": [*MODEL, "model/data", "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api",
                "server/pages", "model_config", "proto"],

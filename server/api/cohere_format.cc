@@ -24,11 +24,13 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "model/text/utf8.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/api/body_format.h"
 #include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
+#include "server/api/wire_writer.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
 #include "server/base/text_checks.h"
@@ -60,16 +62,19 @@ class CohereRerank final : public BodyFormat {
     if (fields.empty()) fields = {"text"};
     const TextSize size{limits_.max_text_bytes,
                         body.Number("max_tokens_per_doc")};
-    documents_ = body.Texts("documents", fields);
-    // The count is that of the whole documents, as a client would count them.
-    num_words_ = CountWords(documents_) + CountWords(rank.query());
-    for (const std::string& document : documents_) {
-      std::string& title = *rank.add_titles();
-      title = document;
-      // These APIs cut long documents instead of refusing them.
-      Truncate(size, Cut::kEnd, title);
-    }
     bytes = rank.SerializeAsString();
+    num_words_ = CountWords(rank.query());
+    body.EachText(
+        "documents",
+        [&](std::string_view document) {
+          // The count is that of the whole documents, as a client would count
+          // them. These APIs cut long documents instead of refusing them.
+          num_words_ += CountWords(document);
+          AppendBytesField(v1::RankRequest::kTitlesFieldNumber,
+                           Truncated(size, Cut::kEnd, document), bytes);
+          if (return_documents_) documents_.emplace_back(document);
+        },
+        fields);
     return body.status();
   }
 
@@ -77,28 +82,33 @@ class CohereRerank final : public BodyFormat {
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
     SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
-    Json results = Json::array();
+    std::string json = "{\"id\":";
+    AppendJsonString(id_, json);
+    json += ",\"model\":";
+    AppendJsonString(response.model().name(), json);
+    json += ",\"results\":[";
     for (int i = 0; i < response.indices_size(); ++i) {
-      Json result = {{"index", response.indices(i)},
-                     {"relevance_score", ToShortDouble(response.scores(i))}};
+      absl::StrAppend(&json, i == 0 ? "" : ",",
+                      "{\"index\":", response.indices(i),
+                      ",\"relevance_score\":");
+      AppendFloat(response.scores(i), json);
       if (return_documents_) {
-        result["document"] = {{"text", documents_[response.indices(i)]}};
+        json += ",\"document\":{\"text\":";
+        AppendJsonString(documents_[response.indices(i)], json);
+        json += '}';
       }
-      results.push_back(std::move(result));
+      json += '}';
     }
-    return Json{{"id", id_},
-                {"model", response.model().name()},
-                {"results", std::move(results)},
-                {"usage", {{"total_tokens", num_words_}}},
-                {"meta", {{"billed_units", {{"search_units", 1}}}}}}
-        .dump();
+    absl::StrAppend(&json, "],\"usage\":{\"total_tokens\":", num_words_,
+                    "},\"meta\":{\"billed_units\":{\"search_units\":1}}}");
+    return json;
   }
 
  private:
   const Limits& limits_;
   const std::string id_;
   bool return_documents_ = false;
-  std::vector<std::string> documents_;
+  std::vector<std::string> documents_;  // if they are returned
   std::int64_t num_words_ = 0;
 };
 
@@ -178,10 +188,12 @@ class CohereEmbed final : public BodyFormat {
     append(kFloat, &AppendRows);
     append(kInt8, &AppendInt8Rows);
     append(kBase64, &AppendBase64Rows);
+    std::int64_t num_words = 0;
+    for (const std::string& text : texts_) num_words += CountWords(text);
     absl::StrAppend(&json, "},\"texts\":", Json(texts_).dump(),
                     ",\"meta\":{\"api_version\":{\"version\":\"2\"},"
                     "\"billed_units\":{\"input_tokens\":",
-                    CountWords(texts_), "}}}");
+                    num_words, "}}}");
     return json;
   }
 
@@ -210,9 +222,7 @@ class CohereEmbed final : public BodyFormat {
             "TEXT_TOO_LONG", ItemName("texts", i),
             absl::StrFormat("more words than max_tokens, %d", size.max_words)));
       }
-      std::string& text = *embed.add_texts();
-      text = texts_[i];
-      Truncate(size, cut, text);
+      embed.add_texts(std::string(Truncated(size, cut, texts_[i])));
     }
   }
 

@@ -2,184 +2,261 @@
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/reflection.h>
 #include <google/protobuf/util/json_util.h>
-#include <google/protobuf/util/type_resolver_util.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstddef>
 #include <iterator>
-#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "model/base/status_macros.h"
+#include "model/base/json_elements.h"
 #include "model/base/strings.h"
-#include "server/base/errors.h"
+#include "model/text/utf8.h"
 #include "server/base/vector_encoding.h"
 #include "server/requests/error_status.h"
 
 namespace semrank {
-
-namespace util = google::protobuf::util;
-
 namespace {
 
-constexpr char kUrlPrefix[] = "type.googleapis.com";
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
 
-// Returns the same name for all spellings of a field.
-std::string FieldName(std::string_view member) {
-  std::string name;
-  for (const char c : member) {
-    if (c != '_') name += absl::ascii_tolower(static_cast<unsigned char>(c));
+// Appends the shortest digits that read back as the same number.
+template <typename Number>
+void AppendDigits(Number number, std::string& json) {
+  char digits[32];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), number);
+  json.append(std::begin(digits), end.ptr);
+}
+
+void AppendFinite(double number, std::string& json) {
+  AppendDigits(number, json);
+}
+// As in lists: a score is the same text in every response.
+void AppendFinite(float number, std::string& json) {
+  AppendFloat(number, json);
+}
+
+template <typename Number>
+void AppendNumber(Number number, std::string& json) {
+  if constexpr (std::is_same_v<Number, bool>) {
+    json += number ? "true" : "false";
+  } else if constexpr (std::is_integral_v<Number> && sizeof(Number) == 8) {
+    // JavaScript has no integers of 64 bits, so they are texts.
+    json += '"';
+    AppendDigits(number, json);
+    json += '"';
+  } else if constexpr (std::is_floating_point_v<Number>) {
+    if (std::isfinite(number)) return AppendFinite(number, json);
+    json += std::isnan(number)
+                ? "\"NaN\""
+                : (number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  } else {
+    AppendDigits(number, json);
   }
-  return name;
 }
 
-// Errors show the beginning of a name.
-constexpr std::size_t kMaxShownBytes = 64;
-
-absl::Status MemberError(std::string_view name, std::string_view member,
-                         std::string_view reason) {
-  return MakeError(
-      absl::StatusCode::kInvalidArgument, kMalformedReason,
-      absl::StrFormat(
-          "the body %s \"%s\"", reason,
-          absl::CHexEscape(ToAbsl(member.substr(0, kMaxShownBytes)))),
-      {{"message", std::string(name)}});
+void AppendEnum(const EnumDescriptor& type, int number, std::string& json) {
+  const auto* const value = type.FindValueByNumber(number);
+  if (value == nullptr) return AppendDigits(number, json);
+  absl::StrAppend(&json, "\"", value->name(), "\"");
 }
 
-absl::Status OverLimit(std::string_view name, std::string_view message,
-                       std::size_t limit) {
-  return MakeError(
-      absl::StatusCode::kInvalidArgument, kMalformedReason, message,
-      {{"message", std::string(name)}, {"limit", std::to_string(limit)}});
+void AppendBase64(std::string_view bytes, std::string& json) {
+  absl::StrAppend(&json, "\"", absl::Base64Escape(ToAbsl(bytes)), "\"");
 }
 
-// Lists the values of the enum that an error of Protobuf is about, which names
-// only its type. Empty for other errors.
-std::string EnumValues(const std::string& error) {
-  const std::string before = absl::StrCat(" for type ", kUrlPrefix, "/");
-  const std::size_t place = error.find(before);
-  if (place == error.npos) return "";
-  const auto* const type =
-      google::protobuf::DescriptorPool::generated_pool()->FindEnumTypeByName(
-          error.substr(place + before.size()));
-  if (type == nullptr) return "";
-  std::vector<std::string> names;
-  // JsonFormat accepts these too.
-  if (type->name() == "VectorEncoding") names = {"float", "base64"};
-  for (int i = 1; i < type->value_count(); ++i) {  // 0 is "unspecified"
-    names.push_back(type->value(i)->name());
+// Messages of Protobuf and gRPC have mappings of their own: times, details of
+// errors.
+bool HasOwnMapping(const Descriptor& message) {
+  return message.full_name().starts_with("google.");
+}
+
+void AppendWithOwnMapping(const Message& message, std::string& json) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(message, &text, options);
+  // It fails for a detail of a type that is not linked in, of which the server
+  // makes none.
+  json += status.ok() ? text : "{}";
+}
+
+// Writes one message.
+class Printer {
+ public:
+  Printer(const Message& message, VectorForm vectors, std::string& json)
+      : message_(message),
+        reflection_(*message.GetReflection()),
+        vectors_(vectors),
+        json_(json) {}
+
+  void AppendMessage() {
+    std::vector<const FieldDescriptor*> fields;
+    reflection_.ListFields(message_, &fields);
+    json_ += '{';
+    for (const FieldDescriptor* const field : fields) {
+      absl::StrAppend(&json_, json_.back() == '{' ? "\"" : ",\"", field->name(),
+                      "\":");
+      if (vectors_ == VectorForm::kNumbers && AppendVectorField(*field)) {
+        continue;
+      }
+      if (field->is_repeated()) {
+        AppendList(*field);
+      } else {
+        AppendValue(*field);
+      }
+    }
+    json_ += '}';
   }
-  return absl::StrCat("; it may be ", absl::StrJoin(names, ", "));
+
+ private:
+  // False if the field is written as any other.
+  bool AppendVectorField(const FieldDescriptor& field);
+  void AppendValue(const FieldDescriptor& field);
+  void AppendList(const FieldDescriptor& field);
+  template <typename T, typename AppendItem>
+  void AppendItems(const FieldDescriptor& field, AppendItem append) {
+    json_ += '[';
+    bool first = true;
+    for (const T& item : reflection_.GetRepeatedFieldRef<T>(message_, &field)) {
+      if (!std::exchange(first, false)) json_ += ',';
+      append(item);
+    }
+    json_ += ']';
+  }
+  template <typename T>
+  void AppendNumbersOf(const FieldDescriptor& field) {
+    AppendItems<T>(field, [&](T item) { AppendNumber(item, json_); });
+  }
+  // Scores and the like, all at once: one by one they take eight times as long.
+  void AppendFloats(const FieldDescriptor& field);
+  void AppendText(const FieldDescriptor& field, const std::string& text) {
+    if (field.type() == FieldDescriptor::TYPE_BYTES) {
+      AppendBase64(text, json_);
+    } else {
+      AppendJsonString(text, json_);
+    }
+  }
+  void AppendNested(const Message& message) {
+    if (HasOwnMapping(*message.GetDescriptor())) {
+      AppendWithOwnMapping(message, json_);
+    } else {
+      Printer(message, vectors_, json_).AppendMessage();
+    }
+  }
+
+  const Message& message_;
+  const Reflection& reflection_;
+  const VectorForm vectors_;
+  std::string& json_;
+};
+
+bool Printer::AppendVectorField(const FieldDescriptor& field) {
+  const Descriptor& type = *message_.GetDescriptor();
+  const FieldDescriptor* const dim = type.FindFieldByName("embedding_dim");
+  if (dim == nullptr) return false;
+  if (field.name() == "encoding") {
+    json_ += "\"float\"";
+    return true;
+  }
+  if (field.name() != "vectors") return false;
+  std::string scratch;
+  AppendRows(reflection_.GetStringReference(message_, &field, &scratch),
+             static_cast<int>(reflection_.GetUInt32(message_, dim)), json_);
+  return true;
 }
 
-// Ends a word that Protobuf's parser takes without quotes.
-constexpr std::string_view kSeparators = " \t\r\n{}[],:\"'";
+void Printer::AppendFloats(const FieldDescriptor& field) {
+  const auto items = reflection_.GetRepeatedFieldRef<float>(message_, &field);
+  const std::vector<float> numbers(items.begin(), items.end());
+  if (!std::ranges::all_of(numbers, [](float n) { return std::isfinite(n); })) {
+    return AppendNumbersOf<float>(field);
+  }
+  std::string bytes;
+  EncodeFloat32(numbers, bytes);
+  AppendNumbers(bytes, json_);
+}
+
+void Printer::AppendValue(const FieldDescriptor& field) {
+  std::string scratch;
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+      return AppendNumber(reflection_.GetInt32(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_INT64:
+      return AppendNumber(reflection_.GetInt64(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return AppendNumber(reflection_.GetUInt32(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return AppendNumber(reflection_.GetUInt64(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return AppendNumber(reflection_.GetDouble(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return AppendNumber(reflection_.GetFloat(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return AppendNumber(reflection_.GetBool(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return AppendEnum(*field.enum_type(),
+                        reflection_.GetEnumValue(message_, &field), json_);
+    case FieldDescriptor::CPPTYPE_STRING:
+      return AppendText(
+          field, reflection_.GetStringReference(message_, &field, &scratch));
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return AppendNested(reflection_.GetMessage(message_, &field));
+  }
+}
+
+void Printer::AppendList(const FieldDescriptor& field) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+      return AppendNumbersOf<google::protobuf::int32>(field);
+    case FieldDescriptor::CPPTYPE_INT64:
+      return AppendNumbersOf<google::protobuf::int64>(field);
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return AppendNumbersOf<google::protobuf::uint32>(field);
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return AppendNumbersOf<google::protobuf::uint64>(field);
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return AppendNumbersOf<double>(field);
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return AppendFloats(field);
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return AppendNumbersOf<bool>(field);
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return AppendItems<google::protobuf::int32>(field, [&](int number) {
+        AppendEnum(*field.enum_type(), number, json_);
+      });
+    case FieldDescriptor::CPPTYPE_STRING:
+      return AppendItems<std::string>(
+          field, [&](const std::string& text) { AppendText(field, text); });
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return AppendItems<Message>(
+          field, [&](const Message& message) { AppendNested(message); });
+  }
+}
 
 }  // namespace
 
-std::size_t EndOfString(std::string_view json, std::size_t begin) {
-  std::size_t end = begin + 1;
-  while (end < json.size() && json[end] != json[begin]) {
-    // What follows a backslash may be a quote.
-    end += json[end] == '\\' ? 2 : 1;
-  }
-  return std::min(end + 1, json.size());
-}
-
-// Only brackets, commas and the names before colons count, outside of strings.
-// Other mistakes are left to the parser that follows.
-absl::Status CheckJson(std::string_view json, Spellings spellings,
-                       std::size_t max_values, std::string_view name) {
-  const bool fields = spellings == Spellings::kField;
-  // The members of each open object; the set of an array stays empty.
-  std::vector<absl::flat_hash_set<std::string>> open;
-  std::size_t num_values = 1;  // a lower bound
-  std::string_view last;       // string or word
-  for (std::size_t i = 0, end = 0; i < json.size(); i = end) {
-    end = i + 1;
-    const char c = json[i];
-    // Protobuf's parser takes strings in either kind of quotes.
-    if (c == '"' || c == '\'') {
-      end = EndOfString(json, i);
-      last = json.substr(i + 1, std::max(end, i + 2) - i - 2);
-    } else if (c == '{' || c == '[') {
-      open.emplace_back();
-      ++num_values;
-      if (open.size() > kMaxBodyDepth) {
-        return OverLimit(
-            name,
-            absl::StrFormat("the body is nested deeper than the limit of %d "
-                            "levels",
-                            kMaxBodyDepth),
-            kMaxBodyDepth);
-      }
-    } else if (c == '}' || c == ']') {
-      if (!open.empty()) open.pop_back();
-    } else if (c == ',') {
-      ++num_values;
-    } else if (c == ':' && !open.empty()) {
-      // An escape could spell the name of a member that is there already.
-      if (fields && last.find('\\') != last.npos) {
-        return MemberError(name, last, "has an escape in the name of");
-      }
-      const std::string member = fields ? FieldName(last) : std::string(last);
-      if (!open.back().insert(member).second) {
-        return MemberError(name, last, "repeats");
-      }
-    } else if (kSeparators.find(c) == kSeparators.npos) {
-      end = std::min(json.find_first_of(kSeparators, i), json.size());
-      last = json.substr(i, end - i);
-    }
-    if (num_values > max_values) {
-      return OverLimit(
-          name,
-          absl::StrFormat("the body has over %d values, the limit", max_values),
-          max_values);
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Default values are omitted, as in Protobuf's mapping; clients take an absent
-// member for them.
-absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
-  util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
+std::string ToJson(const Message& message, VectorForm vectors) {
   std::string json;
-  const auto status = util::MessageToJsonString(message, &json, options);
-  if (!status.ok()) {
-    return absl::InternalError("cannot write the response as JSON");
+  if (HasOwnMapping(*message.GetDescriptor())) {
+    AppendWithOwnMapping(message, json);
+  } else {
+    Printer(message, vectors, json).AppendMessage();
   }
   return json;
-}
-
-absl::Status JsonToBytes(std::string_view json,
-                         const google::protobuf::Descriptor& message,
-                         std::string& bytes) {
-  SEMRANK_RETURN_IF_ERROR(CheckJson(json, Spellings::kField,
-                                    std::numeric_limits<std::size_t>::max(),
-                                    message.full_name()));
-  // Never destroyed: handlers may still run while the process exits.
-  static util::TypeResolver& resolver = *util::NewTypeResolverForDescriptorPool(
-      kUrlPrefix, google::protobuf::DescriptorPool::generated_pool());
-  // Protobuf knows a message only by a URL of its type.
-  const auto status = util::JsonToBinaryString(
-      &resolver, absl::StrCat(kUrlPrefix, "/", message.full_name()),
-      {json.data(), json.size()}, &bytes);
-  if (status.ok()) return absl::OkStatus();
-  const std::string problem(status.message());
-  return MakeError(
-      absl::StatusCode::kInvalidArgument, kMalformedReason,
-      absl::StrFormat("the body is no %s as JSON: %s%s", message.full_name(),
-                      problem, EnumValues(problem)),
-      {{"message", message.full_name()}});
 }
 
 std::string StatusToJson(const absl::Status& status) {
@@ -189,11 +266,15 @@ std::string StatusToJson(const absl::Status& status) {
   thread_local std::string json;
   if (json.empty() || status != last) {
     last = status;
-    json = ToJson(ToRpcStatus(status))
-               .value_or(absl::StrFormat("{\"code\":%d}",
-                                         static_cast<int>(status.code())));
+    json = ToJson(ToRpcStatus(status));
   }
   return json;
+}
+
+void AppendFloat(float number, std::string& json) {
+  std::string bytes;
+  EncodeFloat32({&number, 1}, bytes);
+  AppendJsonElements(bytes, json);
 }
 
 void AppendRows(std::string_view vectors, int dim, std::string& json) {
@@ -209,16 +290,8 @@ void AppendRows(std::string_view vectors, int dim, std::string& json) {
 }
 
 void AppendNumbers(std::string_view bytes, std::string& json) {
-  std::vector<float> numbers(bytes.size() / sizeof(float));
-  DecodeFloat32(bytes, numbers);
   json += '[';
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i > 0) json += ',';
-    char digits[32];
-    const auto end =
-        std::to_chars(std::begin(digits), std::end(digits), numbers[i]);
-    json.append(std::begin(digits), end.ptr);
-  }
+  AppendJsonElements(bytes, json);
   json += ']';
 }
 

@@ -24,6 +24,7 @@
 #include "server/api/body_format.h"
 #include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
+#include "server/api/wire_writer.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
 
@@ -49,11 +50,11 @@ class Embeddings final : public BodyFormat {
     // OpenAI's Python client asks for base64 and decodes it itself.
     base64_ = body.Choice("encoding_format", {"float", "base64"}) == 1;
     dimensions_ = body.Number("dimensions");
-    for (std::string& text : body.Texts("input")) {
-      num_words_ += CountWords(text);
-      embed.add_texts(std::move(text));
-    }
     bytes = embed.SerializeAsString();
+    body.EachText("input", [&](std::string_view text) {
+      num_words_ += CountWords(text);
+      AppendBytesField(v1::EmbedTextsRequest::kTextsFieldNumber, text, bytes);
+    });
     return body.status();
   }
 

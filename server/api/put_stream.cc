@@ -10,7 +10,6 @@
 //             that the lines before it acknowledge stay.
 //   Memory    256 KiB of lines, or one line of up to --max_http_body_bytes, and
 //             the response: 16 MiB of problems end the stream.
-#include <google/protobuf/io/coded_stream.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -24,6 +23,8 @@
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/api/api_call.h"
 #include "server/api/json_messages.h"
+#include "server/api/json_request.h"
+#include "server/api/wire_writer.h"
 #include "server/base/errors.h"
 #include "server/requests/request_run.h"
 
@@ -42,20 +43,6 @@ absl::Status AtLine(std::int64_t line, const absl::Status& status) {
       status.code(), ErrorReason(status),
       absl::StrFormat("line %d: %s", line, std::string(status.message())),
       {{"line", std::to_string(line)}});
-}
-
-// Appends a document to the bytes of a PutDocumentsStreamRequest.
-void AppendDocument(std::string_view document, std::string& group) {
-  using google::protobuf::io::CodedOutputStream;
-  constexpr std::uint8_t kBytesType = 2;
-  std::uint8_t head[16];
-  std::uint8_t* end = CodedOutputStream::WriteTagToArray(
-      v1::PutDocumentsStreamRequest::kDocumentsFieldNumber << 3 | kBytesType,
-      head);
-  end = CodedOutputStream::WriteVarint32ToArray(
-      static_cast<std::uint32_t>(document.size()), end);
-  group.append(reinterpret_cast<const char*>(head), end - head);
-  group += document;
 }
 
 class PutStream final : public HttpBodyStream, private BodyFormat {
@@ -129,15 +116,16 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       return absl::OkStatus();
     }
-    std::string document;
+    JsonRequest document;
     const absl::Status status =
-        JsonToBytes(line, *v1::Document::descriptor(), document);
+        ReadJsonRequest(line, *v1::Document::descriptor(), document);
     if (!status.ok()) {
       // The group's other lines are sound: they are put, and acknowledged.
       SEMRANK_RETURN_IF_ERROR(PutGroup());
       return AtLine(num_lines_, status);
     }
-    AppendDocument(document, group_);
+    AppendBytesField(v1::PutDocumentsStreamRequest::kDocumentsFieldNumber,
+                     document.bytes, group_);
     return ++num_in_group_ < max_documents_ ? absl::OkStatus() : PutGroup();
   }
 

@@ -17,12 +17,14 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
+#include "model/text/utf8.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/api/body_format.h"
 #include "server/api/json_messages.h"
 #include "server/api/third_party_json.h"
+#include "server/api/wire_writer.h"
 #include "server/http/http_options.h"
 
 namespace semrank {
@@ -54,11 +56,11 @@ class TeiEmbed final : public BodyFormat {
                   "length alone");
     }
     dimensions_ = body.Number("dimensions");
-    for (std::string& text : body.Texts("inputs")) {
-      Truncate({limits_.max_text_bytes}, cut, text);
-      embed.add_texts(std::move(text));
-    }
     bytes = embed.SerializeAsString();
+    body.EachText("inputs", [&](std::string_view text) {
+      AppendBytesField(v1::EmbedTextsRequest::kTextsFieldNumber,
+                       Truncated({limits_.max_text_bytes}, cut, text), bytes);
+    });
     return body.status();
   }
 
@@ -88,13 +90,12 @@ class TeiRerank final : public BodyFormat {
     const Cut cut = ReadCut(body);
     raw_scores_ = body.Bool("raw_scores", true);
     return_text_ = body.Bool("return_text", false);
-    texts_ = body.Texts("texts");
-    for (const std::string& text : texts_) {
-      std::string& title = *rank.add_titles();
-      title = text;
-      Truncate({limits_.max_text_bytes}, cut, title);
-    }
     bytes = rank.SerializeAsString();
+    body.EachText("texts", [&](std::string_view text) {
+      AppendBytesField(v1::RankRequest::kTitlesFieldNumber,
+                       Truncated({limits_.max_text_bytes}, cut, text), bytes);
+      if (return_text_) texts_.emplace_back(text);
+    });
     return body.status();
   }
 
@@ -103,23 +104,27 @@ class TeiRerank final : public BodyFormat {
     // Their response has no place for a document without a score.
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
     SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
-    Json ranks = Json::array();
+    std::string json = "[";
     for (int i = 0; i < response.indices_size(); ++i) {
-      Json rank = {{"index", response.indices(i)}};
-      if (return_text_) rank["text"] = texts_[response.indices(i)];
+      absl::StrAppend(&json, i == 0 ? "" : ",",
+                      "{\"index\":", response.indices(i));
+      if (return_text_) {
+        json += ",\"text\":";
+        AppendJsonString(texts_[response.indices(i)], json);
+      }
       const float score = response.scores(i);
-      rank["score"] =
-          ToShortDouble(raw_scores_ ? score : 1 / (1 + std::exp(-score)));
-      ranks.push_back(std::move(rank));
+      json += ",\"score\":";
+      AppendFloat(raw_scores_ ? score : 1 / (1 + std::exp(-score)), json);
+      json += '}';
     }
-    return ranks.dump();
+    return json + "]";
   }
 
  private:
   const Limits& limits_;
   bool raw_scores_ = true;
   bool return_text_ = false;
-  std::vector<std::string> texts_;
+  std::vector<std::string> texts_;  // if they are returned
 };
 
 class TeiInfo final : public BodyFormat {

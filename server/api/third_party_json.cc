@@ -1,17 +1,15 @@
 #include "server/api/third_party_json.h"
 
-#include <charconv>
-#include <iterator>
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "model/base/strings.h"
-#include "server/api/json_messages.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
 
@@ -21,71 +19,47 @@ namespace {
 // Enough for a document that is an object with members that are ignored.
 constexpr std::size_t kMaxValuesPerText = 16;
 
-// The texts of these fields of an object; nullopt when it has none of them.
-std::optional<std::string> JoinFields(const nlohmann::json& object,
-                                      const std::vector<std::string>& fields) {
-  std::optional<std::string> text;
-  for (const std::string& field : fields) {
-    // A document need not have all of them, and other types are not text.
-    const auto value = object.find(field);
-    if (value == object.end() || !value->is_string()) continue;
-    if (text.has_value()) *text += ' ';
-    text = text.value_or("") + value->get_ref<const std::string&>();
-  }
-  return text;
+bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Words are what stands between blanks: other products count tokens, which this
+// server does not have.
+bool BeginsWord(std::string_view text, std::size_t i) {
+  return !IsBlank(text[i]) && (i == 0 || IsBlank(text[i - 1]));
 }
 
-// Where each word begins. Other products count tokens, which this server does
-// not have.
-std::vector<std::size_t> WordBegins(std::string_view text) {
-  std::vector<std::size_t> begins;
-  bool in_word = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool blank = absl::ascii_isspace(static_cast<unsigned char>(text[i]));
-    if (!blank && !in_word) begins.push_back(i);
-    in_word = !blank;
-  }
-  return begins;
-}
-
-void TruncateWords(std::int64_t max_words, Cut cut, std::string& text) {
-  const std::vector<std::size_t> begins = WordBegins(text);
-  const auto num_kept = static_cast<std::size_t>(max_words);
-  if (begins.size() <= num_kept) return;
-  if (cut == Cut::kStart) {
-    text.erase(0, begins[begins.size() - num_kept]);
-  } else {
-    text.resize(begins[num_kept]);
-  }
+std::string_view TruncatedWords(std::int64_t max_words, Cut cut,
+                                std::string_view text) {
+  std::int64_t num_words = CountWords(text);
+  if (num_words <= max_words) return text;
+  // The place of the first word that is kept or dropped.
+  std::int64_t wanted = cut == Cut::kStart ? num_words - max_words : max_words;
+  std::size_t i = 0;
+  while (!BeginsWord(text, i) || wanted-- > 0) ++i;
+  return cut == Cut::kStart ? text.substr(i) : text.substr(0, i);
 }
 
 }  // namespace
 
 ThirdPartyJson::ThirdPartyJson(std::string_view body, std::string_view name,
                                const Limits& limits)
-    : limits_(limits) {
+    : document_(body, name), limits_(limits) {
   const std::size_t max_values =
       kMaxValuesPerText *
       (static_cast<std::size_t>(limits.max_texts_per_request) + 1);
-  // CheckJson comes before the tree is built, since a tree of small values
-  // takes many times the bytes of the body.
-  status_ = CheckJson(body, Spellings::kExact, max_values, name);
-  if (!status_.ok()) return;
-  // Without exceptions, text that is not JSON becomes a discarded value.
-  object_ = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (object_.is_object()) return;
-  Fail(MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
-                 absl::StrFormat("the body is no %s: it must be an object in "
-                                 "JSON and UTF-8",
-                                 name),
-                 {{"message", std::string(name)}}));
+  absl::StatusOr<JsonDocument::Object> object =
+      document_.OpenChecked(max_values);
+  Fail(object.status());
+  if (object.ok()) object_ = *object;
 }
 
-const nlohmann::json* ThirdPartyJson::Find(const char* name) const {
-  if (!status_.ok()) return nullptr;
-  const auto value = object_.find(name);
+std::optional<JsonDocument::Value> ThirdPartyJson::Find(const char* name) {
+  JsonDocument::Value value;
+  if (!status_.ok() || object_.find_field_unordered(name).get(value)) {
+    return std::nullopt;
+  }
   // Many clients send null for members that they do not use.
-  return value == object_.end() || value->is_null() ? nullptr : &*value;
+  if (value.raw_json_token().starts_with('n')) return std::nullopt;
+  return value;
 }
 
 void ThirdPartyJson::FailType(const char* name, const char* expected) {
@@ -93,28 +67,31 @@ void ThirdPartyJson::FailType(const char* name, const char* expected) {
 }
 
 std::string ThirdPartyJson::Text(const char* name) {
-  const nlohmann::json* const value = Find(name);
-  if (value == nullptr) return "";
-  if (value->is_string()) return value->get<std::string>();
+  std::optional<JsonDocument::Value> value = Find(name);
+  if (!value.has_value()) return "";
+  const absl::StatusOr<std::string_view> text = document_.Text(*value);
+  if (text.ok()) return std::string(*text);
   FailType(name, "a string");
   return "";
 }
 
 bool ThirdPartyJson::Bool(const char* name, bool absent) {
-  const nlohmann::json* const value = Find(name);
-  if (value == nullptr) return absent;
-  if (value->is_boolean()) return value->get<bool>();
-  FailType(name, "true or false");
-  return absent;
+  std::optional<JsonDocument::Value> value = Find(name);
+  bool is_true = absent;
+  if (value.has_value() && value->get_bool().get(is_true)) {
+    FailType(name, "true or false");
+  }
+  return is_true;
 }
 
 std::int64_t ThirdPartyJson::Number(const char* name) {
-  const nlohmann::json* const value = Find(name);
-  if (value == nullptr) return 0;
+  std::optional<JsonDocument::Value> value = Find(name);
+  if (!value.has_value()) return 0;
   // A larger number would wrap in the Protobuf request.
   constexpr std::uint64_t kMax = std::numeric_limits<std::int32_t>::max();
-  if (value->is_number_unsigned() && value->get<std::uint64_t>() <= kMax) {
-    return value->get<std::int64_t>();
+  std::uint64_t number = 0;
+  if (!value->get_uint64().get(number) && number <= kMax) {
+    return static_cast<std::int64_t>(number);
   }
   FailType(name, "a number from 0 to 2147483647");
   return 0;
@@ -123,7 +100,8 @@ std::int64_t ThirdPartyJson::Number(const char* name) {
 std::size_t ThirdPartyJson::Choice(
     const char* name, std::initializer_list<std::string_view> words) {
   const std::string text = Text(name);
-  if (!has(name)) return 0;
+  // An absent member is the empty text, which is no choice.
+  if (text.empty() && !has(name)) return 0;
   std::string known;
   for (const std::string_view& word : words) {
     if (absl::EqualsIgnoreCase(text, ToAbsl(word)))
@@ -155,33 +133,75 @@ void ThirdPartyJson::Refuse(const char* name, std::string_view reason) {
   if (has(name)) Fail(FieldError("INVALID_FIELD", name, reason));
 }
 
-std::vector<std::string> ThirdPartyJson::Texts(
-    const char* name, const std::vector<std::string>& fields) {
+std::vector<std::string> ThirdPartyJson::Texts(const char* name) {
   std::vector<std::string> texts;
-  const nlohmann::json* const value = Find(name);
-  if (value == nullptr) return texts;
-  // These APIs take one text in place of a list.
-  if (value->is_string()) return {value->get<std::string>()};
-  if (!value->is_array()) {
-    FailType(name, "a string or an array");
-  } else if (value->size() >
-             static_cast<std::size_t>(limits_.max_texts_per_request)) {
-    Fail(TooManyTexts(name, value->size(), limits_.max_texts_per_request));
-  }
-  if (!status_.ok()) return texts;
-  for (const nlohmann::json& item : *value) {
-    std::optional<std::string> text;
-    if (item.is_string()) text = item.get<std::string>();
-    // Cohere's documents may be objects, of which rank_fields are read.
-    if (item.is_object()) text = JoinFields(item, fields);
-    if (!text.has_value()) {
-      Fail(FieldError("INVALID_FIELD", ItemName(name, texts.size()),
-                      "is no text (token ids are not supported)"));
-      break;
-    }
-    texts.push_back(*std::move(text));
-  }
+  EachText(name, [&](std::string_view text) { texts.emplace_back(text); });
   return texts;
+}
+
+void ThirdPartyJson::EachText(const char* name, TakeText take,
+                              const std::vector<std::string>& fields) {
+  std::optional<JsonDocument::Value> value = Find(name);
+  if (!value.has_value()) return;
+  // These APIs take one text in place of a list.
+  if (TakeOne(*value, take)) return;
+  simdjson::ondemand::array items;
+  std::size_t size = 0;
+  if (value->get_array().get(items) || items.count_elements().get(size)) {
+    return FailType(name, "a string or an array");
+  }
+  if (size > static_cast<std::size_t>(limits_.max_texts_per_request)) {
+    return Fail(TooManyTexts(name, static_cast<std::int64_t>(size),
+                             limits_.max_texts_per_request));
+  }
+  std::size_t i = 0;
+  for (auto item : items) {
+    JsonDocument::Value element;
+    // OpenChecked has found no error.
+    if (item.get(element)) break;
+    // Cohere's documents may be objects.
+    const bool is_text = element.raw_json_token().starts_with('{')
+                             ? TakeFields(element, fields, take)
+                             : TakeOne(element, take);
+    if (!is_text) {
+      return Fail(FieldError("INVALID_FIELD", ItemName(name, i),
+                             "is no text (token ids are not supported)"));
+    }
+    ++i;
+  }
+}
+
+bool ThirdPartyJson::TakeOne(JsonDocument::Value& value, TakeText take) {
+  const absl::StatusOr<std::string_view> text = document_.Text(value);
+  if (text.ok()) take(*text);
+  return text.ok();
+}
+
+// An object need not have all of the fields, and other types are not text.
+bool ThirdPartyJson::TakeFields(JsonDocument::Value& value,
+                                const std::vector<std::string>& fields,
+                                TakeText take) {
+  JsonDocument::Object object;
+  if (value.get_object().get(object)) return false;
+  std::vector<std::optional<std::string_view>> texts(fields.size());
+  for (auto member : object) {
+    std::string_view name;
+    JsonDocument::Value text;
+    if (member.unescaped_key().get(name) || member.value().get(text)) break;
+    const auto field = std::ranges::find(fields, name);
+    if (field == fields.end()) continue;
+    TakeOne(text, [&](std::string_view found) {
+      texts[field - fields.begin()] = found;
+    });
+  }
+  std::erase(texts, std::nullopt);
+  if (texts.empty()) return false;
+  take(absl::StrJoin(
+      texts, " ",
+      [](std::string* out, const std::optional<std::string_view>& text) {
+        out->append(*text);
+      }));
+  return true;
 }
 
 std::string WithTheirName(std::string_view text, std::string_view ours,
@@ -193,11 +213,12 @@ std::string WithTheirName(std::string_view text, std::string_view ours,
                  : std::string(text);
 }
 
-void Truncate(const TextSize& size, Cut cut, std::string& text) {
-  if (cut == Cut::kNone) return;
-  if (size.max_words > 0) TruncateWords(size.max_words, cut, text);
+std::string_view Truncated(const TextSize& size, Cut cut,
+                           std::string_view text) {
+  if (cut == Cut::kNone) return text;
+  if (size.max_words > 0) text = TruncatedWords(size.max_words, cut, text);
   const auto max_bytes = static_cast<std::size_t>(size.max_bytes);
-  if (text.size() <= max_bytes) return;
+  if (text.size() <= max_bytes) return text;
   // Less is kept rather than a part of a character.
   const auto continues = [&](std::size_t i) {
     return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
@@ -205,12 +226,11 @@ void Truncate(const TextSize& size, Cut cut, std::string& text) {
   if (cut == Cut::kStart) {
     std::size_t begin = text.size() - max_bytes;
     while (begin < text.size() && continues(begin)) ++begin;
-    text.erase(0, begin);
-  } else {
-    std::size_t end = max_bytes;
-    while (end > 0 && continues(end)) --end;
-    text.resize(end);
+    return text.substr(begin);
   }
+  std::size_t end = max_bytes;
+  while (end > 0 && continues(end)) --end;
+  return text.substr(0, end);
 }
 
 absl::Status CheckDimension(const char* field, std::int64_t wanted,
@@ -225,15 +245,6 @@ absl::Status CheckDimension(const char* field, std::int64_t wanted,
                       response.model().name()));
 }
 
-// The float 0.1 as a double would be written as 0.10000000149011612.
-double ToShortDouble(float value) {
-  char digits[32];
-  const auto end = std::to_chars(std::begin(digits), std::end(digits), value);
-  double result = 0;
-  std::from_chars(std::begin(digits), end.ptr, result);
-  return result;
-}
-
 // These formats have no place for the problem of one candidate, so the first
 // one fails the call.
 absl::Status CheckAllRanked(const v1::RankResponse& response) {
@@ -243,12 +254,8 @@ absl::Status CheckAllRanked(const v1::RankResponse& response) {
 }
 
 std::int64_t CountWords(std::string_view text) {
-  return static_cast<std::int64_t>(WordBegins(text).size());
-}
-
-std::int64_t CountWords(const std::vector<std::string>& texts) {
   std::int64_t count = 0;
-  for (const std::string& text : texts) count += CountWords(text);
+  for (std::size_t i = 0; i < text.size(); ++i) count += BeginsWord(text, i);
   return count;
 }
 

@@ -2,8 +2,9 @@
 // texts. A member that is null counts as absent; members that these APIs did
 // not have when the formats were written are ignored, since they grow.
 //
-//   Reading  after the first error each function returns its value for an
-//            absent member, and status() has the error.
+//   Reading  each member is read once, in any order. After the first error each
+//            function returns its value for an absent member, and status() has
+//            the error.
 //   Memory   a body may have 16 values for each text that a request may have.
 //   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
 //            TOO_MANY_TEXTS, naming the member.
@@ -12,15 +13,17 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "semrank/v1/common.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
+#include "server/api/json_document.h"
 #include "server/base/limits.h"
 
 namespace semrank {
@@ -42,24 +45,32 @@ class ThirdPartyJson {
   // "document", "passage", "search_document", "retrieval.passage"; absent =
   // document.
   v1::Side Side(const char* name);
-  // A text, or a list of texts or of objects. The text of an object is that of
-  // its `fields`, joined by blanks.
-  std::vector<std::string> Texts(const char* name,
-                                 const std::vector<std::string>& fields = {});
+  // A text, or a list of texts.
+  std::vector<std::string> Texts(const char* name);
+  // Passes each of them to `take`. The list may also have objects, whose text
+  // is that of their `fields`, joined by blanks.
+  using TakeText = absl::FunctionRef<void(std::string_view text)>;
+  void EachText(const char* name, TakeText take,
+                const std::vector<std::string>& fields = {});
   // INVALID_FIELD if there is such a member; `reason` follows its name.
   void Refuse(const char* name, std::string_view reason);
 
-  bool has(const char* name) const { return Find(name) != nullptr; }
+  bool has(const char* name) { return Find(name).has_value(); }
   // Sets the error unless there is one.
   void Fail(const absl::Status& error) { status_.Update(error); }
   const absl::Status& status() const { return status_; }
 
  private:
-  // Null = absent, or after an error.
-  const nlohmann::json* Find(const char* name) const;
+  // Nothing if the member is absent or null, and after an error.
+  std::optional<JsonDocument::Value> Find(const char* name);
   void FailType(const char* name, const char* expected);
+  // False if the value has no text.
+  bool TakeOne(JsonDocument::Value& value, TakeText take);
+  bool TakeFields(JsonDocument::Value& value,
+                  const std::vector<std::string>& fields, TakeText take);
 
-  nlohmann::json object_;
+  JsonDocument document_;
+  JsonDocument::Object object_;
   const Limits& limits_;
   absl::Status status_;
 };
@@ -76,8 +87,9 @@ struct TextSize {
   std::int64_t max_bytes = 0;
   std::int64_t max_words = 0;  // 0 = any number
 };
-// Cuts `text` to that size, between two characters or two words.
-void Truncate(const TextSize& size, Cut cut, std::string& text);
+// The part of `text` that has that size, cut between two characters or words.
+std::string_view Truncated(const TextSize& size, Cut cut,
+                           std::string_view text);
 
 // INVALID_FIELD about `field` unless the vectors have `wanted` elements; 0 =
 // they may have any number. A client asks for what its own product's models
@@ -89,12 +101,8 @@ absl::Status CheckDimension(const char* field, std::int64_t wanted,
 // these APIs would not notice that one is missing.
 absl::Status CheckAllRanked(const v1::RankResponse& response);
 
-// The double that is written with the shortest digits of `value`: 0.1f as 0.1.
-double ToShortDouble(float value);
-
 // Counts words between blanks, which are reported as tokens.
 std::int64_t CountWords(std::string_view text);
-std::int64_t CountWords(const std::vector<std::string>& texts);
 
 }  // namespace semrank
 

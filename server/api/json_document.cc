@@ -1,0 +1,215 @@
+#include "server/api/json_document.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/text/utf8.h"
+#include "server/base/errors.h"
+#include "server/http/http_responses.h"
+#include "server/requests/error_status.h"
+
+namespace semrank {
+namespace {
+
+// Names an encoding that is not UTF-8 by the first bytes; empty if these may be
+// UTF-8.
+std::string OtherEncoding(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    return "it begins with a byte order mark";
+  }
+  const bool has_zero = text.size() > 1 && (text[0] == '\0' || text[1] == '\0');
+  if (has_zero || text.starts_with("\xFF\xFE") ||
+      text.starts_with("\xFE\xFF")) {
+    return "it is UTF-16 or UTF-32; send UTF-8";
+  }
+  return "";
+}
+
+std::string Describe(simdjson::error_code code) {
+  switch (code) {
+    case simdjson::EMPTY:
+      return "it is empty";
+    case simdjson::UNCLOSED_STRING:
+      return "a string has no closing quote";
+    case simdjson::UNESCAPED_CHARS:
+      return "a string has a control character that is not escaped";
+    case simdjson::STRING_ERROR:
+      return "a string has an escape that JSON does not have";
+    case simdjson::NUMBER_ERROR:
+    case simdjson::NUMBER_OUT_OF_RANGE:
+      return "not a number of JSON with at most 64 bits";
+    case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
+      return "an object or array is not closed";
+    case simdjson::INCORRECT_TYPE:
+      return "a value of another type is wanted";
+    case simdjson::CAPACITY:
+    case simdjson::MEMALLOC:
+      return "it is too large";
+    default:
+      return "not JSON: names and texts are in \"\", members and items are "
+             "separated by commas";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<JsonDocument::Object> JsonDocument::Open() {
+  const std::string_view text = text_;
+  const std::string encoding = OtherEncoding(text);
+  if (!encoding.empty()) return ErrorOfText(encoding);
+  if (const auto error = parser_.iterate(text_).get(document_)) {
+    const std::size_t num_valid = ValidUtf8Bytes(text);
+    return ErrorOfText(
+        num_valid == text.size()
+            ? Describe(error)
+            : absl::StrFormat("it is not UTF-8 at byte %d", num_valid));
+  }
+  return Begin();
+}
+
+absl::StatusOr<JsonDocument::Object> JsonDocument::OpenChecked(
+    std::size_t max_values) {
+  SEMRANK_ASSIGN_OR_RETURN(const Object object, Open());
+  SEMRANK_RETURN_IF_ERROR(CheckMembers(object, max_values, /*depth=*/0));
+  SEMRANK_RETURN_IF_ERROR(CheckEnd());
+  document_.rewind();
+  return Begin();
+}
+
+absl::StatusOr<JsonDocument::Object> JsonDocument::Begin() {
+  Object object;
+  const auto error = document_.get_object().get(object);
+  if (error == simdjson::INCORRECT_TYPE) {
+    return ErrorOfText("it must be an object");
+  }
+  if (error) return Error(error);
+  return object;
+}
+
+// At the end of the text there is no current place.
+absl::Status JsonDocument::CheckEnd() {
+  if (document_.current_location().error() == simdjson::OUT_OF_BOUNDS) {
+    return absl::OkStatus();
+  }
+  return Error("text follows the object");
+}
+
+// A text without a backslash, as most are, is used where it stands: simdjson
+// would copy it byte by byte. Its first pass over the body has checked UTF-8
+// and control characters.
+absl::StatusOr<std::string_view> JsonDocument::Text(Value& value) {
+  const std::string_view token = value.raw_json_token();
+  if (!token.starts_with('"')) return Error("want a text");
+  if (token.find('\\') == token.npos) {
+    // Blanks may follow the closing quote.
+    const std::string_view text = token.substr(1, token.rfind('"') - 1);
+    if (const auto error = value.get_raw_json_string().error()) {
+      return Error(error);
+    }
+    return text;
+  }
+  std::string_view text;
+  if (const auto error = value.get_string().get(text)) return Error(error);
+  // simdjson lets half of a surrogate pair pass.
+  if (!IsValidUtf8(text)) return Error("a text has half of a surrogate pair");
+  return text;
+}
+
+absl::Status JsonDocument::Check(Value value, std::size_t max_values,
+                                 std::size_t depth) {
+  if (depth >= kMaxDepth) {
+    return OverLimit(absl::StrFormat("the body is nested deeper than the limit "
+                                     "of %d levels",
+                                     kMaxDepth),
+                     kMaxDepth);
+  }
+  if (++num_values_ > max_values) {
+    return OverLimit(
+        absl::StrFormat("the body has over %d values, the limit", max_values),
+        max_values);
+  }
+  simdjson::ondemand::json_type type;
+  if (const auto error = value.type().get(type)) return Error(error);
+  switch (type) {
+    case simdjson::ondemand::json_type::array:
+      for (auto item : value.get_array()) {
+        Value element;
+        if (const auto error = item.get(element)) return Error(error);
+        SEMRANK_RETURN_IF_ERROR(Check(element, max_values, depth + 1));
+      }
+      return absl::OkStatus();
+    case simdjson::ondemand::json_type::object: {
+      Object object;
+      if (const auto error = value.get_object().get(object)) {
+        return Error(error);
+      }
+      return CheckMembers(object, max_values, depth + 1);
+    }
+    case simdjson::ondemand::json_type::string:
+      return Text(value).status();
+    case simdjson::ondemand::json_type::number:
+      if (const auto error = value.get_number().error()) return Error(error);
+      return absl::OkStatus();
+    case simdjson::ondemand::json_type::boolean:
+      if (const auto error = value.get_bool().error()) return Error(error);
+      return absl::OkStatus();
+    case simdjson::ondemand::json_type::null:
+      if (!value.is_null()) return Error(simdjson::N_ATOM_ERROR);
+      return absl::OkStatus();
+  }
+  return Error(simdjson::TAPE_ERROR);
+}
+
+absl::Status JsonDocument::CheckMembers(Object object, std::size_t max_values,
+                                        std::size_t depth) {
+  absl::flat_hash_set<std::string_view> names;
+  for (auto member : object) {
+    simdjson::ondemand::field field;
+    std::string_view name;
+    if (const auto error = std::move(member).get(field)) return Error(error);
+    const char* const raw = field.key().raw();
+    if (const auto error = field.unescaped_key().get(name)) return Error(error);
+    if (!names.insert(name).second) return RepeatedError(name);
+    // simdjson finds a member by its name as it is written.
+    if (depth == 0 && std::string_view(raw, name.size()) != name) {
+      return Error(
+          absl::StrFormat("the name \"%s\" has an escape", Shown(name)));
+    }
+    SEMRANK_RETURN_IF_ERROR(Check(field.value(), max_values, depth));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JsonDocument::Error(simdjson::error_code code) {
+  return Error(Describe(code));
+}
+
+absl::Status JsonDocument::Error(std::string_view problem) {
+  const char* place = nullptr;
+  if (document_.current_location().get(place)) return ErrorOfText(problem);
+  return ErrorOfText(
+      absl::StrFormat("%s (byte %d)", problem, place - text_.data()));
+}
+
+absl::Status JsonDocument::RepeatedError(std::string_view member) {
+  return Error(absl::StrFormat("the body repeats \"%s\"", Shown(member)));
+}
+
+absl::Status JsonDocument::ErrorOfText(std::string_view problem) const {
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, kMalformedReason,
+      absl::StrFormat("the body is no %s as JSON: %s", name_, problem),
+      {{"message", name_}});
+}
+
+absl::Status JsonDocument::OverLimit(std::string_view problem,
+                                     std::size_t limit) const {
+  return MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                   problem,
+                   {{"message", name_}, {"limit", std::to_string(limit)}});
+}
+
+}  // namespace semrank

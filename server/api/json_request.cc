@@ -1,0 +1,364 @@
+#include "server/api/json_request.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/near_match.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "semrank/v1/common.pb.h"
+#include "server/api/json_document.h"
+#include "server/api/json_number.h"
+#include "server/api/wire_writer.h"
+#include "server/base/errors.h"
+#include "server/http/http_responses.h"
+
+namespace semrank {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+using Value = JsonDocument::Value;
+
+bool IsEncoding(const FieldDescriptor& field) {
+  return field.type() == FieldDescriptor::TYPE_ENUM &&
+         field.enum_type() == v1::VectorEncoding_descriptor();
+}
+
+bool IsVectors(const FieldDescriptor& field) {
+  return field.type() == FieldDescriptor::TYPE_BYTES &&
+         field.name() == "vectors";
+}
+
+// The type of one value in the serialised message.
+WireType WireTypeOf(const FieldDescriptor& field) {
+  switch (field.type()) {
+    case FieldDescriptor::TYPE_FIXED64:
+    case FieldDescriptor::TYPE_DOUBLE:
+      return WireType::kFixed64;
+    case FieldDescriptor::TYPE_FLOAT:
+      return WireType::kFixed32;
+    case FieldDescriptor::TYPE_STRING:
+    case FieldDescriptor::TYPE_BYTES:
+    case FieldDescriptor::TYPE_MESSAGE:
+      return WireType::kBytes;
+    default:
+      return WireType::kVarint;
+  }
+}
+
+// "PARTS_SEMANTIC, PARTS_LEXICAL"; value 0 is "unspecified".
+std::string NamesOf(const EnumDescriptor& type) {
+  std::vector<std::string> names;
+  if (&type == v1::VectorEncoding_descriptor()) names = {"float", "base64"};
+  for (int i = 1; i < type.value_count(); ++i) {
+    names.push_back(type.value(i)->name());
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+class RequestReader {
+ public:
+  RequestReader(JsonDocument& document, JsonRequest& request)
+      : document_(document), request_(request), bytes_(request.bytes) {}
+
+  absl::Status ReadMembers(JsonDocument::Object object,
+                           const Descriptor& message);
+
+ private:
+  // A field and, in a list, the place of the item that is read.
+  struct Step {
+    const FieldDescriptor& field;
+    int item = -1;
+  };
+
+  absl::StatusOr<const FieldDescriptor*> FindField(const Descriptor& message,
+                                                   const std::string& name);
+  absl::Status ReadField(Value value, const FieldDescriptor& field);
+  absl::Status ReadList(Value& value, const FieldDescriptor& field);
+  absl::Status ReadTextField(Value& value, const FieldDescriptor& field);
+  // Appends a value that is no text, without its tag.
+  absl::Status ReadValue(Value& value, const FieldDescriptor& field);
+  absl::Status ReadMessage(Value& value, const Descriptor& message);
+  absl::Status ReadEnum(Value& value, const FieldDescriptor& field);
+  absl::Status ReadBytes(Value& value);
+  absl::Status ReadRows(Value& value);
+  template <typename T>
+  absl::StatusOr<T> ReadNumber(Value& value);
+  absl::StatusOr<std::string_view> ReadText(Value& value);
+  // Names the field that is read, and where.
+  absl::Status Error(std::string_view problem);
+
+  JsonDocument& document_;
+  JsonRequest& request_;
+  std::string& bytes_;
+  std::vector<Step> path_;
+};
+
+absl::Status RequestReader::Error(std::string_view problem) {
+  std::string path;
+  for (const Step& step : path_) {
+    absl::StrAppend(&path, path.empty() ? "" : ".", step.field.name());
+    if (step.item >= 0) absl::StrAppend(&path, "[", step.item, "]");
+  }
+  return document_.Error(absl::StrCat(path, ": ", ToAbsl(problem)));
+}
+
+absl::StatusOr<const FieldDescriptor*> RequestReader::FindField(
+    const Descriptor& message, const std::string& name) {
+  const FieldDescriptor* field = message.FindFieldByName(name);
+  if (field == nullptr) field = message.FindFieldByCamelcaseName(name);
+  if (field != nullptr) return field;
+  std::vector<std::string> known;
+  for (int i = 0; i < message.field_count(); ++i) {
+    known.push_back(message.field(i)->name());
+  }
+  return document_.Error(absl::StrFormat("unknown field \"%s\"%s", Shown(name),
+                                         Hint(name, known, /*prefix=*/"")));
+}
+
+absl::Status RequestReader::ReadMembers(JsonDocument::Object object,
+                                        const Descriptor& message) {
+  std::vector<bool> seen(message.field_count());
+  std::vector<bool> seen_oneofs(message.oneof_decl_count());
+  for (auto member : object) {
+    simdjson::ondemand::field json;
+    std::string_view name;
+    if (const auto error = std::move(member).get(json))
+      return document_.Error(error);
+    if (const auto error = json.unescaped_key().get(name)) {
+      return document_.Error(error);
+    }
+    SEMRANK_ASSIGN_OR_RETURN(const FieldDescriptor* const field,
+                             FindField(message, std::string(name)));
+    if (seen[field->index()]) return document_.RepeatedError(name);
+    seen[field->index()] = true;
+    path_.push_back({*field});
+    if (const auto* const oneof = field->real_containing_oneof()) {
+      if (seen_oneofs[oneof->index()]) {
+        return Error(absl::StrCat("another field of \"", oneof->name(),
+                                  "\" is given, too"));
+      }
+      seen_oneofs[oneof->index()] = true;
+    }
+    SEMRANK_RETURN_IF_ERROR(ReadField(json.value(), *field));
+    path_.pop_back();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequestReader::ReadField(Value value,
+                                      const FieldDescriptor& field) {
+  if (value.raw_json_token().starts_with('n')) {
+    bool is_null = false;
+    if (value.is_null().get(is_null) || !is_null) {
+      return Error("not a value of JSON");
+    }
+    return absl::OkStatus();
+  }
+  if (field.is_repeated()) return ReadList(value, field);
+  if (field.type() == FieldDescriptor::TYPE_STRING) {
+    return ReadTextField(value, field);
+  }
+  AppendTag(field.number(), WireTypeOf(field), bytes_);
+  return ReadValue(value, field);
+}
+
+absl::Status RequestReader::ReadList(Value& value,
+                                     const FieldDescriptor& field) {
+  if (!value.raw_json_token().starts_with('[')) return Error("want a list");
+  simdjson::ondemand::array items;
+  if (const auto error = value.get_array().get(items)) {
+    return document_.Error(error);
+  }
+  const bool texts = field.type() == FieldDescriptor::TYPE_STRING;
+  const bool packed = field.is_packed();
+  if (packed) AppendTag(field.number(), WireType::kBytes, bytes_);
+  std::optional<LengthPrefix> length;
+  if (packed) length.emplace(bytes_);
+  for (auto item : items) {
+    Value element;
+    if (const auto error = item.get(element)) return document_.Error(error);
+    ++path_.back().item;
+    if (texts) {
+      SEMRANK_RETURN_IF_ERROR(ReadTextField(element, field));
+      continue;
+    }
+    if (!packed) AppendTag(field.number(), WireTypeOf(field), bytes_);
+    SEMRANK_RETURN_IF_ERROR(ReadValue(element, field));
+  }
+  if (packed) length->Finish();
+  return absl::OkStatus();
+}
+
+absl::Status RequestReader::ReadValue(Value& value,
+                                      const FieldDescriptor& field) {
+  // Appends what one of the functions below has read.
+  const auto append = [&](auto number, auto append_number) {
+    if (!number.ok()) return number.status();
+    append_number(*number, bytes_);
+    return absl::OkStatus();
+  };
+  const auto varint = [](auto number, std::string& bytes) {
+    AppendVarint(static_cast<std::uint64_t>(number), bytes);
+  };
+  const auto fixed = [](auto number, std::string& bytes) {
+    AppendFixed(number, bytes);
+  };
+  switch (field.type()) {
+    case FieldDescriptor::TYPE_BYTES:
+      return IsVectors(field) && value.raw_json_token().starts_with('[')
+                 ? ReadRows(value)
+                 : ReadBytes(value);
+    case FieldDescriptor::TYPE_MESSAGE:
+      return ReadMessage(value, *field.message_type());
+    case FieldDescriptor::TYPE_ENUM:
+      return ReadEnum(value, field);
+    case FieldDescriptor::TYPE_BOOL: {
+      bool is_true = false;
+      if (value.get_bool().get(is_true)) return Error("want true or false");
+      AppendVarint(is_true ? 1 : 0, bytes_);
+      return absl::OkStatus();
+    }
+    case FieldDescriptor::TYPE_INT32:
+      return append(ReadNumber<std::int32_t>(value), varint);
+    case FieldDescriptor::TYPE_UINT32:
+      return append(ReadNumber<std::uint32_t>(value), varint);
+    case FieldDescriptor::TYPE_INT64:
+      return append(ReadNumber<std::int64_t>(value), varint);
+    case FieldDescriptor::TYPE_UINT64:
+      return append(ReadNumber<std::uint64_t>(value), varint);
+    case FieldDescriptor::TYPE_FIXED64:
+      return append(ReadNumber<std::uint64_t>(value), fixed);
+    case FieldDescriptor::TYPE_FLOAT:
+      return append(ReadNumber<float>(value), fixed);
+    case FieldDescriptor::TYPE_DOUBLE:
+      return append(ReadNumber<double>(value), fixed);
+    default:
+      return absl::InternalError(
+          absl::StrCat("requests have no fields like ", field.full_name()));
+  }
+}
+
+absl::Status RequestReader::ReadMessage(Value& value,
+                                        const Descriptor& message) {
+  JsonDocument::Object object;
+  if (value.get_object().get(object)) return Error("want an object");
+  LengthPrefix length(bytes_);
+  SEMRANK_RETURN_IF_ERROR(ReadMembers(object, message));
+  length.Finish();
+  return absl::OkStatus();
+}
+
+absl::Status RequestReader::ReadTextField(Value& value,
+                                          const FieldDescriptor& field) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string_view text, ReadText(value));
+  AppendBytesField(field.number(), text, bytes_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string_view> RequestReader::ReadText(Value& value) {
+  if (!value.raw_json_token().starts_with('"')) return Error("want a text");
+  return document_.Text(value);
+}
+
+template <typename T>
+absl::StatusOr<T> RequestReader::ReadNumber(Value& value) {
+  const std::optional<T> number = ToNumber<T>(document_, value);
+  if (number.has_value()) return *number;
+  if constexpr (std::is_floating_point_v<T>) return Error("want a number");
+  return Error(absl::StrFormat("want a whole number from %d to %d",
+                               std::numeric_limits<T>::min(),
+                               std::numeric_limits<T>::max()));
+}
+
+absl::Status RequestReader::ReadEnum(Value& value,
+                                     const FieldDescriptor& field) {
+  std::int32_t number = 0;
+  if (!value.raw_json_token().starts_with('"')) {
+    SEMRANK_ASSIGN_OR_RETURN(number, ReadNumber<std::int32_t>(value));
+  } else {
+    SEMRANK_ASSIGN_OR_RETURN(const std::string_view name,
+                             document_.Text(value));
+    const EnumDescriptor& type = *field.enum_type();
+    const auto* const known = type.FindValueByName(std::string(name));
+    if (known != nullptr) {
+      number = known->number();
+    } else if (IsEncoding(field) && (name == "float" || name == "base64")) {
+      AppendVarint(v1::VECTOR_ENCODING_FLOAT32, bytes_);
+      request_.wants_numbers = name == "float";
+      return absl::OkStatus();
+    } else {
+      return Error(absl::StrFormat("unknown value \"%s\"; it may be %s",
+                                   Shown(name), NamesOf(type)));
+    }
+  }
+  // Enums are signed: a negative number has ten bytes.
+  AppendVarint(static_cast<std::uint64_t>(std::int64_t{number}), bytes_);
+  if (IsEncoding(field)) request_.wants_numbers = false;
+  return absl::OkStatus();
+}
+
+absl::Status RequestReader::ReadBytes(Value& value) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string_view base64, ReadText(value));
+  std::string decoded;
+  if (!absl::Base64Unescape(ToAbsl(base64), &decoded) &&
+      !absl::WebSafeBase64Unescape(ToAbsl(base64), &decoded)) {
+    return Error("want bytes in base64");
+  }
+  AppendVarint(decoded.size(), bytes_);
+  bytes_ += decoded;
+  return absl::OkStatus();
+}
+
+absl::Status RequestReader::ReadRows(Value& value) {
+  const auto bad_row = [](std::size_t row) {
+    return FieldError("BAD_VECTOR", "vectors",
+                      absl::StrFormat("must be base64 or an array of arrays "
+                                      "of numbers, all of one length; row %d "
+                                      "is not",
+                                      row));
+  };
+  LengthPrefix length(bytes_);
+  std::size_t num_rows = 0;
+  std::size_t row_bytes = 0;  // of the first row
+  for (auto item : value.get_array()) {
+    simdjson::ondemand::array row;
+    if (item.get_array().get(row)) return bad_row(num_rows);
+    const std::size_t begin = bytes_.size();
+    for (auto element : row) {
+      double number = 0;
+      if (element.get_double().get(number)) return bad_row(num_rows);
+      AppendFixed(static_cast<float>(number), bytes_);
+    }
+    if (num_rows == 0) row_bytes = bytes_.size() - begin;
+    if (bytes_.size() - begin != row_bytes) return bad_row(num_rows);
+    ++num_rows;
+  }
+  length.Finish();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadJsonRequest(std::string_view json, const Descriptor& message,
+                             JsonRequest& request) {
+  JsonDocument document(json, message.full_name());
+  request.bytes.reserve(json.size());
+  SEMRANK_ASSIGN_OR_RETURN(const JsonDocument::Object object, document.Open());
+  RequestReader reader(document, request);
+  SEMRANK_RETURN_IF_ERROR(reader.ReadMembers(object, message));
+  return document.CheckEnd();
+}
+
+}  // namespace semrank
