@@ -16,7 +16,6 @@
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/output_file.h"
 #include "model/cli/progress.h"
 #include "model/data/document_formats.h"
 #include "model/data/document_reader.h"
@@ -260,8 +259,7 @@ absl::Status CheckFlags(const PutOptions& options) {
   if (!options.state.empty() && reader.num_lines_before > 0) {
     return UsageError("--state and --skip_lines: give one of them");
   }
-  return CheckKeepsInputs({"state", options.state},
-                          {{"documents", options.documents.path}});
+  return absl::OkStatus();
 }
 
 // On standard output, although documents may have been refused: the counts are
