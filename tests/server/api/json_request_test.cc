@@ -175,9 +175,9 @@ TEST(JsonRequestTest, AFieldIsGivenOnceWhateverItsSpelling) {
 }
 
 TEST(JsonRequestTest, AnUnknownFieldIsNamedWithTheOneThatIsMeant) {
-  EXPECT_THAT(ErrorOf(R"({"titels": ["a"]})"),
-              HasSubstr("unknown field \"titels\" (did you mean titles?)"));
-  EXPECT_THAT(ErrorOf(R"({"model": {"nmae": "a"}})"),
+  EXPECT_THAT(ErrorOf(R"({"titlez": ["a"]})"),
+              HasSubstr("unknown field \"titlez\" (did you mean titles?)"));
+  EXPECT_THAT(ErrorOf(R"({"model": {"namme": "a"}})"),
               HasSubstr("did you mean name?"));
   EXPECT_THAT(ErrorOf(R"({"nothing_like_it": 1})"),
               ::testing::Not(HasSubstr("did you mean")));
@@ -231,7 +231,7 @@ TEST(JsonRequestTest, OnlyStrictJsonIsTaken) {
                            R"({"with_titles": truee})",
                            R"({"with_titles": "true"})",
                            R"({"query": nul})",
-                           R"({"query": nulll})",
+                           R"({"query": nullx})",
                            "{\"query\": \"a\tb\"}",
                            R"({"query": "\x"})",
                            R"({"query": "\u12"})",
