@@ -322,7 +322,7 @@ void AppendEmbeddingFileRows(EmbeddingFileFormat format,
   if (format == EmbeddingFileFormat::kFvecs) {
     AppendFvecsRows(embedded, part);
   } else if (format == EmbeddingFileFormat::kTsv) {
-    part = EmbeddingTable(embedded).ToTsv(/*escape_controls=*/false);
+    part = EmbeddingTable(embedded).ToTsv(Table::kNone);
   } else if (format == EmbeddingFileFormat::kSql) {
     AppendSqlRows(embedded, part);
   } else {

@@ -15,7 +15,8 @@ constexpr Named<OutputFormat> kOutputFormats[] = {
     {"auto", OutputFormat::kAuto},
     {"table", OutputFormat::kTable},
     {"tsv", OutputFormat::kTsv},
-    {"json", OutputFormat::kJson}};
+    {"json", OutputFormat::kJson},
+    {"raw", OutputFormat::kRaw}};
 
 // A dot or a slash makes the value a file name, so that a misspelled format is
 // not written to.
@@ -62,9 +63,10 @@ void AddCommonFlags(CommandLine& program, CommonOptions& options) {
   program.Add(FlagSpec{
       .name = "output",
       .help = "Format of the results: table (aligned, with titles), tsv "
-              "(tab-separated, without) or json; auto = table on a terminal, "
-              "else tsv. For embed also the file to write, with a dot or slash "
-              "in its name.",
+              "(tab-separated, without, control characters as \\u001b), raw "
+              "(as tsv, with all characters as they are) or json; auto = table "
+              "on a terminal, else tsv. For embed also the file to write, with "
+              "a dot or slash in its name.",
       .form = "FORMAT",
       .set = [&options](
                  const std::string& text) { return SetOutput(text, options); },

@@ -37,7 +37,7 @@ struct CommonOptions {
 };
 // The accepted values of --output.
 inline constexpr std::string_view kOutputForm =
-    "must be auto, table, tsv or json";
+    "must be auto, table, tsv, raw or json";
 void AddCommonFlags(CommandLine& program, CommonOptions& options);
 
 // A flag whose text must pass `check`, which returns the reason alone.

@@ -34,7 +34,11 @@ absl::Status WriteTable(const Table& table, OutputFormat format) {
   if (format == OutputFormat::kTable) {
     return WriteStdout(table.ToAlignedText());
   }
-  return WriteStdout(table.ToTsv(/*escape_controls=*/StdoutIsTerminal()));
+  if (format == OutputFormat::kRaw)
+    return WriteStdout(table.ToTsv(Table::kNone));
+  // What a pipe carries may be shown on a terminal, too.
+  return WriteStdout(
+      table.ToTsv(StdoutIsTerminal() ? Table::kAll : Table::kControls));
 }
 
 std::string ToJsonLine(const nlohmann::ordered_json& object) {

@@ -21,8 +21,9 @@ namespace semrank {
 enum class OutputFormat {
   kAuto,   // table on a terminal, else TSV
   kTable,  // aligned columns under titles
-  kTsv,    // tab-separated, no titles
+  kTsv,    // tab-separated, no titles, control characters escaped
   kJson,   // one object, or one a line
+  kRaw,    // as kTsv with all characters as they are
 };
 
 bool StdoutIsTerminal();
@@ -30,7 +31,7 @@ bool StdoutIsTerminal();
 // An error with the system's reason if not everything could be written.
 absl::Status WriteStdout(std::string_view text);
 
-// `format` is kTable or kTsv.
+// `format` is kTable, kTsv or kRaw.
 absl::Status WriteTable(const Table& table, OutputFormat format);
 
 // The object on one line, "\n" included, with keys in order of insertion and

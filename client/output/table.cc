@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "model/text/utf8.h"
 
 namespace semrank {
@@ -35,6 +36,33 @@ std::string OneLine(std::string text) {
     if (c == '\t' || c == '\n' || c == '\r') c = ' ';
   }
   return text;
+}
+
+// Direction marks stay: titles in Arabic and Hebrew have them, and programs
+// compare titles.
+std::string EscapeTerminalCommands(std::string_view text) {
+  std::string escaped;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next =
+        static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppendFormat(&escaped, "\\u%04x", byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+      // U+0080 to U+009F in UTF-8.
+      absl::StrAppendFormat(&escaped, "\\u%04x", next);
+      ++i;
+    } else {
+      escaped += text[i];
+    }
+  }
+  return escaped;
+}
+
+std::string Escape(std::string text, Table::Escapes escapes) {
+  if (escapes == Table::kNone) return text;
+  return escapes == Table::kAll ? EscapeControls(text)
+                                : EscapeTerminalCommands(text);
 }
 
 }  // namespace
@@ -88,13 +116,12 @@ bool Table::HasTitleLine() const {
                                        });
 }
 
-std::string Table::ToTsv(bool escape_controls) const {
+std::string Table::ToTsv(Escapes escapes) const {
   std::string text;
   for (const std::vector<std::string>& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) text += '\t';
-      const std::string cell = OneLine(row[i]);
-      text += escape_controls ? EscapeControls(cell) : cell;
+      text += Escape(OneLine(row[i]), escapes);
     }
     text += '\n';
   }

@@ -12,6 +12,12 @@ namespace semrank {
 class Table {
  public:
   enum Align { kLeft, kRight };
+  // The characters that ToTsv writes as \u001b.
+  enum Escapes {
+    kNone,
+    kControls,  // what begins the commands of a terminal
+    kAll        // also what changes the order of a line, as in ToAlignedText
+  };
   struct Column {
     std::string title;
     Align align = kLeft;
@@ -30,8 +36,7 @@ class Table {
   std::string ToAlignedText() const;
 
   // The rows, without titles. A tab or line break in a cell becomes a blank.
-  // Other bytes stay unless `escape_controls`, for output to a terminal.
-  std::string ToTsv(bool escape_controls) const;
+  std::string ToTsv(Escapes escapes) const;
 
  private:
   bool HasTitleLine() const;

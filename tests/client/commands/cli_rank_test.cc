@@ -40,6 +40,19 @@ TEST_F(CliTest, NoFormatSendsControlsToATerminal) {
   }
 }
 
+TEST_F(CliTest, APipeGetsControlsOnlyAsRaw) {
+  const std::vector<std::string> titles = {"a\x1b[2J", "b\u200f"};
+  for (const std::string format : {"auto", "tsv"}) {
+    EXPECT_EQ(
+        Run({"rank", "--query=q", "--output=" + format, titles[0], titles[1]})
+            .out,
+        "1\t0.75\ta\\u001b[2J\n2\t0.5\tb\u200f\n");
+  }
+  EXPECT_EQ(
+      Run({"rank", "--query=q", "--output=raw", titles[0], titles[1]}).out,
+      "1\t0.75\ta\x1b[2J\n2\t0.5\tb\u200f\n");
+}
+
 TEST_F(CliTest, RankPrintsOneJsonObject) {
   const auto run =
       Run({"rank", "--query=q", "--output=json", "--top_k=1", "a", "b"});

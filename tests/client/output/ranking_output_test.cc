@@ -50,14 +50,14 @@ TEST_F(RankingOutputTest, TableForPeopleIsRounded) {
 
 TEST_F(RankingOutputTest, TableForProgramsHasAllDigits) {
   EXPECT_EQ(RankingTable(candidates_, response_, {.rounded = false})
-                .ToTsv(/*escape_controls=*/false),
+                .ToTsv(Table::kNone),
             "1\t0.8765432\tid-b\tb\n2\t-0.5\t\ta\n");
 }
 
 TEST_F(RankingOutputTest, ScoreAndIdColumnsAreOptional) {
   candidates_.ids.clear();
   EXPECT_EQ(RankingTable(candidates_, response_, {.with_scores = false})
-                .ToTsv(/*escape_controls=*/false),
+                .ToTsv(Table::kNone),
             "1\tb\n2\ta\n");
 }
 
@@ -135,7 +135,7 @@ TEST(EmbeddingOutputTest, TsvAndJsonLines) {
   request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
   v1::EmbedTextsResponse response;
   ASSERT_TRUE(EmbedByPosition(request, &response).ok());
-  EXPECT_EQ(EmbeddingTable(AllEmbedded(texts, response)).ToTsv(false),
+  EXPECT_EQ(EmbeddingTable(AllEmbedded(texts, response)).ToTsv(Table::kNone),
             "\ta\t0 0.1 -0.5\n2\tb\t1 0.1 -0.5\n");
   EXPECT_EQ(EmbeddingJsonLines(AllEmbedded(texts, response)),
             "{\"text\":\"a\",\"vector\":[0.0,0.100000001,-0.50000000]}\n"

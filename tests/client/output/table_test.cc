@@ -29,18 +29,25 @@ TEST(TableTest, ControlsDoNotReachTheTerminal) {
   EXPECT_EQ(table.ToAlignedText(),
             "rank  title              id\n"
             "   1  \\u001b[2Jx\\u0009y  a\n");
-  EXPECT_EQ(table.ToTsv(/*escape_controls=*/true), "1\t\\u001b[2Jx y\ta\n");
+  EXPECT_EQ(table.ToTsv(Table::kAll), "1\t\\u001b[2Jx y\ta\n");
+}
+
+TEST(TableTest, TsvForProgramsKeepsAllButTerminalCommands) {
+  Table table = MakeTable();
+  table.AddRow({"\x1b[2J\x7f", "\u009b2J \u200fcaf\u00e9\u00a0", "\xff"});
+  EXPECT_EQ(table.ToTsv(Table::kControls),
+            "\\u001b[2J\\u007f\t\\u009b2J \u200fcaf\u00e9\u00a0\t\xff\n");
 }
 
 TEST(TableTest, TsvReplacesOnlySeparators) {
   Table table = MakeTable();
   table.AddRow({"1", "a\tb\r\nc \x1b\xff", "\\"});
-  EXPECT_EQ(table.ToTsv(/*escape_controls=*/false), "1\ta b  c \x1b\xff\t\\\n");
+  EXPECT_EQ(table.ToTsv(Table::kNone), "1\ta b  c \x1b\xff\t\\\n");
 }
 
 TEST(TableTest, WithoutRowsOrTitlesThereIsNoTitleLine) {
   EXPECT_EQ(MakeTable().ToAlignedText(), "");
-  EXPECT_EQ(MakeTable().ToTsv(false), "");
+  EXPECT_EQ(MakeTable().ToTsv(Table::kNone), "");
   Table facts;
   facts.AddColumn("");
   facts.AddColumn("");
