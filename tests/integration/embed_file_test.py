@@ -207,6 +207,15 @@ class EmbedFileTest(unittest.TestCase):
         self.embed_well(output)
         self.assert_whole(output)
 
+    def test_a_full_disk_has_the_hint_to_free_space(self):
+        # In a namespace of its own, so that it ends with the command.
+        prefix = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=400k tmpfs "$0" && exec "$@"', self.folder]
+        if subprocess.run([*prefix, "true"], capture_output=True).returncode != 0:
+            self.skipTest("cannot mount a tmpfs")
+        run = subprocess.run([*prefix, *self.command(self.folder / "docs.npy")], capture_output=True, text=True)
+        self.assert_fails(run, 1, ".partial: No space left on device; free some space, then the same command continues")
+        self.assertNotIn("server", run.stderr)
+
     def test_other_options_or_texts_do_not_go_on(self):
         output = self.folder / "docs.npy"
         self.begin(output)

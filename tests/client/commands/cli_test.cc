@@ -3,6 +3,10 @@
 #include "tests/client/commands/cli_test.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "model/base/file_io.h"
 
 namespace semrank {
 namespace {
@@ -148,6 +152,34 @@ TEST_F(CliTest, PutCountsSkippedLines) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.out,
             "1 new, 0 replaced, 0 refused, of 1 document; 1 line skipped\n");
+}
+
+// Under another name, too: what counts is the file.
+TEST_F(CliTest, NoOutputIsTheInput) {
+  const std::string input = dir_.Write("docs.tsv", "1\ttv\n");
+  const std::string other = dir_.Write("other.tsv", "2\tradio\n");
+  const std::string link = dir_.File("link.tsv");
+  std::filesystem::create_hard_link(input, link);
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"put", "--documents=" + input, "--state=" + link},
+       "--state would overwrite " + link + ", the file of --documents"},
+      {{"embed", "--side=query", "--texts=" + input, "--output=" + link},
+       "--output would overwrite " + link + ", the file of --texts"},
+      {{"embed", "--side=query", "--texts=" + other, "--output=" + link,
+        "--format=npy"},
+       "--output would overwrite " + link + ".ids.partial"}};
+  std::filesystem::create_hard_link(other, link + ".ids.partial");
+  for (const auto& [arguments, want] : cases) {
+    const auto run = Run(arguments);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr(want));
+  }
+  const auto from_standard_input = RunProgram(
+      {"/bin/sh", "-c",
+       std::string(kProgram) + " --address=" + server_.address() +
+           " embed --side=query --texts=- --output=" + link + " <" + input});
+  EXPECT_EQ(from_standard_input.exit_code, 2);
+  EXPECT_EQ(ReadFile(input, 100).value(), "1\ttv\n");
 }
 
 TEST_F(CliTest, FlagsComeFromAConfigFile) {
