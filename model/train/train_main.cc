@@ -27,7 +27,7 @@ const ProgramInfo kInfo = {
     .usage = R"(Usage:
   semrank-train --train=FILE[,FILE...] --model_dir=FOLDER [flags]
 
-From a click log, some of its queries held out to find the best epoch:
+From a click log:
   semrank-train --train=clicks.tsv.gz --model_dir=models/shop
 
 With judged queries, whose NDCG@10 chooses the epoch:
@@ -60,7 +60,7 @@ void Print(const TrainingSummary& summary, bool json) {
     absl::PrintF("; %s bad line%s skipped", GroupDigits(skipped),
                  skipped == 1 ? "" : "s");
   }
-  absl::PrintF("\n");
+  absl::PrintF("\n%s", DescribeResult(summary));
 }
 
 std::vector<FlagValue> GivenFlags(const CommandLine& command_line) {

@@ -67,4 +67,13 @@ double ChooseLogQ(const TrainOptions& options, const TrainingData& data) {
   return are_popular ? kPopularTitlesLogQ : 0;
 }
 
+EpochMeasure ChooseEpochMeasure(const TrainOptions& options,
+                                const TrainingData& data) {
+  if (options.early_stopping != EpochMeasure::kAuto) {
+    return options.early_stopping;
+  }
+  return data.valid_pairs.size() >= kMinPairsForLoss ? EpochMeasure::kLoss
+                                                     : EpochMeasure::kLast;
+}
+
 }  // namespace semrank

@@ -1,7 +1,7 @@
-// Options of the loss that depend on the training data: gamma, the factor on
-// the cosine in eq. 6, and X of the logQ correction of in-batch negatives (Yi
-// et al., Sampling-Bias-Corrected Neural Modeling for Large Corpus Item
-// Recommendations, RecSys 2019).
+// Options that depend on the training data: gamma, the factor on the cosine in
+// eq. 6, X of the logQ correction of in-batch negatives (Yi et al.,
+// Sampling-Bias-Corrected Neural Modeling for Large Corpus Item
+// Recommendations, RecSys 2019), and what chooses the epoch.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_AUTO_LOSS_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_AUTO_LOSS_OPTIONS_H_
 
@@ -22,6 +22,11 @@ double ChooseGamma(const TrainOptions& options, const TrainingData& data);
 // when MeanPairsOfTheSameTitle is above 1, otherwise 0. Also 0 with a streaming
 // data set, which does not know the number of pairs of a title.
 double ChooseLogQ(const TrainOptions& options, const TrainingData& data);
+
+// The value of EpochMeasure::kAuto with these data, which ResolveOptions leaves
+// for a constant rate without judged queries; another measure stays.
+EpochMeasure ChooseEpochMeasure(const TrainOptions& options,
+                                const TrainingData& data);
 
 // X ln n of each title, by its TextId, where n is the number of its pairs in an
 // epoch. Empty when X is 0.

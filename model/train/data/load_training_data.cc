@@ -102,12 +102,14 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
   std::vector<TextPair> held_out =
       HoldOutQueries(options.data.valid_fraction, options.seed, train_pairs);
   // There are too few pairs to hold some out.
-  if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs)) {
+  if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs) ||
+      (options.data.default_valid_fraction &&
+       held_out.size() < kMinPairsForLoss)) {
     train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
     held_out.clear();
     absl::FPrintF(stderr,
-                  "too few pairs to hold some out: training without "
-                  "validation\n");
+                  "too few pairs to choose an epoch by held-out ones: the last "
+                  "epoch is published\n");
   }
   return held_out;
 }
@@ -149,7 +151,6 @@ TrainingData MakeData(const TrainOptions& options, const TextInterner& texts,
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
   TrainingData data = {.featurizer = std::move(featurizer),
                        .bags = std::move(bags)};
-  data.lexical_idf = LexicalIdfOf(options.features, texts, titles);
   data.held_out =
       MakeHeldOutCollection(texts, valid_pairs, titles, options.seed);
   statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
@@ -202,9 +203,12 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                 bad_lines.count());
   const DataStatistics statistics =
       Describe(train_pairs, texts, queries, titles);
+  std::vector<float> idf = LexicalIdfOf(
+      options.features, texts, TextsOfVocabulary(queries, titles, shown));
   TrainingData data =
       MakeData(options, texts, std::move(featurizer), std::move(valid_pairs),
                std::move(titles), statistics, bad_lines);
+  data.lexical_idf = std::move(idf);
   data.train_pairs = std::move(train_pairs);
   data.shown = std::move(shown);
   // Only mistyped queries and the fit of the lexical weight need texts later;
@@ -270,6 +274,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   TrainingData data = MakeData(options, stream.texts, std::move(featurizer),
                                std::move(log.held_out), std::move(log.titles),
                                log.statistics, bad_lines);
+  // A stream keeps no queries.
+  data.lexical_idf = LexicalIdfOf(options.features, stream.texts, data.titles);
   data.shown = std::move(shown);
   // The pointer shares the ownership of the stream, whose member it is.
   data.texts =

@@ -48,7 +48,8 @@ struct TrainingData {
   // The texts that `bags` numbers, if they are still needed: for typos in
   // queries, or to fit the lexical weight; otherwise null.
   std::shared_ptr<const TextInterner> texts = nullptr;
-  // idf of the hashed letter n-grams of the lexical part, over `titles`; empty
+  // idf of the hashed letter n-grams of the lexical part, over the distinct
+  // texts of the training pairs (over `titles` for a streaming data set); empty
   // without one.
   std::vector<float> lexical_idf = {};
   // valid_pairs with their texts (MakeHeldOutCollection); null without any.

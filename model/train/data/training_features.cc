@@ -87,7 +87,7 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
 
 std::vector<float> LexicalIdfOf(const FeatureOptions& features,
                                 const TextInterner& texts,
-                                std::span<const TextId> titles) {
+                                std::span<const TextId> ids) {
   if (features.lexical_weight == 0) return {};
   const LexicalOptions options;
   // Length and number of buckets are in range.
@@ -96,20 +96,19 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& features,
           .value();
   std::vector<std::int64_t> frequencies(options.num_buckets);
   std::vector<std::uint32_t> buckets;
-  for (const TextId title : titles) {
+  for (const TextId id : ids) {
     buckets.clear();
-    ngrams.AppendIndices(texts.text(title), buckets);
+    ngrams.AppendIndices(texts.text(id), buckets);
     std::sort(buckets.begin(), buckets.end());
-    // df counts titles: a bucket counts once for each, however often it occurs.
+    // df counts texts: a bucket counts once for each, however often it occurs.
     buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
     for (const std::uint32_t bucket : buckets) ++frequencies[bucket];
   }
-  // A bucket that no title has gets the highest idf: queries may have it.
+  // A bucket that no text has gets the highest idf: queries may have it.
   std::vector<float> idf;
   idf.reserve(frequencies.size());
   for (const std::int64_t frequency : frequencies) {
-    idf.push_back(
-        LexicalIdf(static_cast<std::int64_t>(titles.size()), frequency));
+    idf.push_back(LexicalIdf(static_cast<std::int64_t>(ids.size()), frequency));
   }
   return idf;
 }

@@ -29,12 +29,13 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           std::span<const TextPair> pairs,
                                           int num_paddings);
 
-// idf of the kMaxLexicalBuckets hashed letter trigrams over the distinct titles
-// (lexical_part.h), also for a weight that is yet to be fitted; empty if the
-// weight is 0.
+// idf of the kMaxLexicalBuckets hashed letter trigrams over the distinct texts
+// `ids` (lexical_part.h), also for a weight that is yet to be fitted; empty if
+// the weight is 0. Queries count too: what many of them have says little about
+// what they look for, though hardly a title may have it.
 std::vector<float> LexicalIdfOf(const FeatureOptions& options,
                                 const TextInterner& texts,
-                                std::span<const TextId> titles);
+                                std::span<const TextId> ids);
 
 // The features of texts that the towers read.
 TextForm TextFormOf(const TowerOptions& options);

@@ -44,10 +44,12 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
                    "report.html.");
   command_line.Add(
       "valid_fraction", &options.valid_fraction,
-      absl::StrFormat("Share of the queries of --train, 0 to %g, whose pairs "
-                      "are held out for the validation loss. -1 = %g, but 0 "
-                      "with --valid_pairs or --valid_queries.",
-                      kMaxValidFraction, kDefaultValidFraction));
+      absl::StrFormat(
+          "Share of the queries of --train, 0 to %g, whose pairs "
+          "are held out for the validation loss and not learned "
+          "from. -1 = %g where the loss chooses the epoch, if these "
+          "are %d pairs or more; otherwise 0.",
+          kMaxValidFraction, kDefaultValidFraction, kMinPairsForLoss));
   command_line.Add("valid_queries", &options.valid_queries,
                    "Judged queries, query_id TAB query, whose NDCG is measured "
                    "after each epoch; needs --valid_docs and --valid_qrels.");
@@ -130,7 +132,7 @@ void AddFeatureFlags(CommandLine& command_line, FeatureOptions& options) {
       "lexical", &options.lexical,
       "Weight of the lexical part, the cosine of letter-trigram "
       "tf-idf, in the score: auto (fitted on queries that are held "
-      "out of a shorter training pass; the model is then trained "
+      "out of a trial, a shorter training; the model is then trained "
       "on all), none, or a number from 0 to below 1. --tower=ssi "
       "has none.");
   command_line.Group("Features", CommandLine::Level::kAdvanced);
@@ -285,19 +287,26 @@ void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
                    {.min = 1, .max = 1'000'000});
   command_line.Add("patience", &options.patience,
                    "Epochs without improvement, as --early_stopping measures "
-                   "it, before training stops. 0 = never. The best epoch is "
-                   "published.",
+                   "it, before training stops. 0 = never.",
                    {.min = 0, .max = 1'000'000});
-  command_line.Add("early_stopping", &options.early_stopping,
-                   "Measure of the best epoch: ndcg (NDCG@10 of "
-                   "--valid_queries), loss (of the validation pairs) or auto "
-                   "(ndcg with --valid_queries, otherwise loss).",
-                   {{"auto", EpochMeasure::kAuto},
-                    {"ndcg", EpochMeasure::kNdcg},
-                    {"loss", EpochMeasure::kLoss}});
+  command_line.Add(
+      "early_stopping", &options.early_stopping,
+      absl::StrFormat(
+          "What chooses the epoch that is published: ndcg (NDCG@10 of "
+          "--valid_queries; where the learning rate falls, the last epoch "
+          "unless it is worse than the best by more than a standard error), "
+          "loss (of the validation pairs), last (nothing), or auto: ndcg with "
+          "--valid_queries; otherwise loss for a constant rate and %d "
+          "validation pairs or more; otherwise last.",
+          kMinPairsForLoss),
+      {{"auto", EpochMeasure::kAuto},
+       {"ndcg", EpochMeasure::kNdcg},
+       {"loss", EpochMeasure::kLoss},
+       {"last", EpochMeasure::kLast}});
   command_line.Add("force", &options.force,
-                   "Publishes the best epoch even if --early_stopping's "
-                   "measure finds it worse than the weights before training.");
+                   "Publishes the model even if it ranks the validation "
+                   "queries significantly worse than letter TF-IDF or than the "
+                   "model of --init_from.");
   command_line.Add("seed", &options.seed,
                    "Random seed. The same seed, files and flags give the same "
                    "model, bit for bit.");
@@ -330,8 +339,15 @@ std::string DescribeChoiceOfData(std::string_view flag,
     return GammaOfData();
   }
   if (flag == "logq" && options.loss.logq == kAutoLogQ) return LogQOfData();
+  if (flag == "early_stopping" &&
+      options.early_stopping == EpochMeasure::kAuto) {
+    return absl::StrFormat(
+        "loss with %d validation pairs or more, otherwise "
+        "last",
+        kMinPairsForLoss);
+  }
   if (flag == "lexical" && !options.features.lexical_weight) {
-    return "the weight that fits queries held out of a shorter training pass";
+    return "the weight that fits queries held out of a shorter training";
   }
   return "";
 }

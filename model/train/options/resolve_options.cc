@@ -44,14 +44,30 @@ absl::Status CheckValidation(const DataOptions& data) {
   return absl::OkStatus();
 }
 
+// The last epochs of a rate that falls are the best ones, and the loss of
+// held-out pairs says little about ranking.
+bool LossMayChooseEpoch(const TrainOptions& options) {
+  return options.early_stopping == EpochMeasure::kLoss ||
+         options.data.valid_halves ||
+         options.optimizer.decay == v1::LEARNING_RATE_DECAY_NONE;
+}
+
 // `options.data` has its fraction of validation pairs.
 absl::Status ResolveEarlyStopping(TrainOptions& options) {
   const DataOptions& data = options.data;
   const bool has_queries = !data.valid_queries.empty();
   switch (options.early_stopping) {
     case EpochMeasure::kAuto:
-      options.early_stopping =
-          has_queries ? EpochMeasure::kNdcg : EpochMeasure::kLoss;
+      // With a constant rate the number of held-out pairs decides.
+      if (has_queries) {
+        options.early_stopping = EpochMeasure::kNdcg;
+      } else if (data.valid_halves) {
+        options.early_stopping = EpochMeasure::kLoss;
+      } else if (!LossMayChooseEpoch(options)) {
+        options.early_stopping = EpochMeasure::kLast;
+      }
+      break;
+    case EpochMeasure::kLast:
       break;
     // A measure that cannot be taken is an error: another one would choose
     // another epoch.
@@ -70,12 +86,16 @@ absl::Status ResolveEarlyStopping(TrainOptions& options) {
 absl::Status ResolveValidation(TrainOptions& options) {
   DataOptions& data = options.data;
   if (data.valid_fraction == -1) {
-    // Where there is other data to validate on, all pairs are trained on. If
-    // the loss is asked for, pairs are held out beside judged queries too.
+    // Where no loss chooses the epoch, or there is other data to validate on,
+    // all pairs are trained on. If the loss is asked for, pairs are held out
+    // beside judged queries too.
+    const bool by_loss = options.early_stopping == EpochMeasure::kLoss;
     const bool is_needed = data.valid_pair_files.empty() &&
-                           (data.valid_queries.empty() ||
-                            options.early_stopping == EpochMeasure::kLoss);
+                           options.early_stopping != EpochMeasure::kLast &&
+                           (data.valid_queries.empty() || by_loss) &&
+                           LossMayChooseEpoch(options);
     data.valid_fraction = is_needed ? kDefaultValidFraction : 0;
+    data.default_valid_fraction = !by_loss && !data.valid_halves;
   }
   SEMRANK_RETURN_IF_ERROR(CheckValidation(data));
   return ResolveEarlyStopping(options);
@@ -286,6 +306,10 @@ std::string WhatMakesUnused(std::string_view flag,
 
   if (flag == "biases" || flag == "gamma" || flag == "shared_towers") {
     return is_ssi ? by_tower : "";
+  }
+  if (flag == "patience") {
+    return options.early_stopping == EpochMeasure::kLast ? "early_stopping=last"
+                                                         : "";
   }
   if (flag == "hidden") {
     return is_ssi || tower == v1::TOWER_KIND_LINEAR ? by_tower : "";

@@ -35,10 +35,12 @@ struct DataOptions {
   BadLineLimit max_bad_lines;
 
   // Pairs for the validation loss: of these files, or else of this share of
-  // the queries of train_files (-1 = kDefaultValidFraction, but 0 with
-  // valid_queries).
+  // the queries of train_files (-1 = ResolveOptions chooses it).
   std::vector<std::string> valid_pair_files;
   double valid_fraction = -1;
+  // Whether ResolveOptions chose the fraction. Then too few pairs to choose an
+  // epoch by their loss are not held out.
+  bool default_valid_fraction = false;
   // For the validation NDCG; all three or none.
   std::string valid_queries;
   std::string valid_docs;
@@ -198,12 +200,19 @@ struct InitialModelOptions {
   std::string weights_sha256;
 };
 
-// The measure by which the best epoch is chosen.
+// What chooses the epoch that is published.
 enum class EpochMeasure {
-  kAuto,  // kNdcg with judged validation queries, otherwise kLoss
+  kAuto,  // as ChooseEpochMeasure says
   kNdcg,  // NDCG@10 of the judged validation queries
   kLoss,  // mean loss of the validation pairs
+  kLast,  // nothing: the last epoch is published
 };
+
+// Held-out pairs from which their loss chooses the epoch of a constant rate.
+// The loss of a pair changes from one epoch to the next by about .5 (standard
+// deviation over pairs), so the mean of this many is known to .016; fewer
+// choose by chance.
+inline constexpr std::size_t kMinPairsForLoss = 1000;
 
 inline constexpr int kMaxBatchSize = 16384;
 

@@ -6,9 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "model/base/strings.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
 #include "model/cli/progress.h"
@@ -115,10 +117,33 @@ NumberRow EpochRow(const EpochRecord& record, bool best) {
 }
 
 // The metrics in the order of kMetricNames, which are the headings.
-NumberRow RankerRow(std::string name, const MetricValues& metrics) {
+NumberRow RankerRow(std::string name, const MetricSummary& metrics) {
   NumberRow row = {.cells = {std::move(name)}};
-  for (const double value : metrics) row.cells.push_back(Number(value));
+  for (std::size_t m = 0; m < metrics.mean.size(); ++m) {
+    row.cells.push_back(absl::StrFormat("%.4f ± %.4f", metrics.mean[m],
+                                        metrics.standard_error[m]));
+  }
   return row;
+}
+
+// Says on which queries the rankers were measured.
+std::string DescribeQueries(const RankerComparison& comparison) {
+  const std::string queries =
+      GroupDigits(static_cast<std::int64_t>(comparison.num_queries));
+  const std::string titles =
+      GroupDigits(static_cast<std::int64_t>(comparison.num_titles));
+  if (comparison.judged) {
+    return absl::StrCat(queries, " judged queries: their relevant documents ",
+                        "are to be found among ", titles, ".");
+  }
+  const std::string about =
+      absl::StrCat(queries, " queries that were held out: their clicked ",
+                   "titles are to be found among ", titles, ".");
+  if (!comparison.trial) return about;
+  return absl::StrCat(about,
+                      " They were held out of a trial, a shorter training, "
+                      "whose figures these are. The published model has "
+                      "learned from all pairs.");
 }
 
 // Quotes one word of a command line.
@@ -137,6 +162,22 @@ std::string LengthText(const LengthHistogram& lengths, bool distinct) {
       distinct ? " distinct" : " with repeats", lengths.MeanWords());
 }
 
+// "linear" for TOWER_KIND_LINEAR: the file has the names of the enumerations.
+std::string PlainValue(const std::string& value) {
+  static constexpr std::string_view kPrefixes[] = {
+      "TOWER_KIND_",          "ACTIVATION_",        "FEATURE_KIND_",
+      "SCORE_KIND_",          "LOSS_KIND_",         "SSI_VARIANT_",
+      "NEGATIVE_SAMPLING_",   "OPTIMIZER_",         "CLICK_USE_",
+      "LEARNING_RATE_DECAY_", "FEATURE_WEIGHTING_", "CORRELATED_PAIRING_"};
+  for (const std::string_view prefix : kPrefixes) {
+    if (!value.starts_with(prefix)) continue;
+    return absl::StrReplaceAll(
+        absl::AsciiStrToLower(ToAbsl(value).substr(prefix.size())),
+        {{"_", " "}});
+  }
+  return value;
+}
+
 // Appends a row for each value; the name of a nested one is "a.b.c".
 void AppendRows(const nlohmann::ordered_json& json, const std::string& prefix,
                 std::string& rows) {
@@ -144,8 +185,9 @@ void AppendRows(const nlohmann::ordered_json& json, const std::string& prefix,
     if (value.is_object()) {
       AppendRows(value, prefix + name + ".", rows);
     } else {
-      rows += Row(prefix + name,
-                  value.is_string() ? value.get<std::string>() : value.dump());
+      rows += Row(prefix + name, value.is_string()
+                                     ? PlainValue(value.get<std::string>())
+                                     : value.dump());
     }
   }
 }
@@ -201,7 +243,7 @@ std::string NdcgChart(const std::vector<EpochRecord>& epochs,
   if (comparison && comparison->judged) {
     ChartSeries bm25 = {.name = "BM25, @10"};
     for (const ChartPoint& point : chart.series.back().points) {
-      bm25.points.push_back({point.x, comparison->bm25[kNdcgAt10]});
+      bm25.points.push_back({point.x, comparison->bm25.mean[kNdcgAt10]});
     }
     chart.series.push_back(std::move(bm25));
   }
@@ -223,7 +265,7 @@ std::string NextCommands(const std::string& model_dir,
                          const std::optional<RankerComparison>& comparison) {
   std::string commands = absl::StrFormat(
       "semrank-server %s\n", ShellQuoted("--model_dir=" + model_dir));
-  // An example of the model's own texts: its scores are those of the report.
+  // An example of the model's own texts.
   if (comparison && !comparison->examples.empty()) {
     const ExampleRanking& example = comparison->examples.front();
     absl::StrAppendFormat(&commands, "semrank rank %s",
@@ -240,37 +282,45 @@ std::string NextCommands(const std::string& model_dir,
 }
 
 std::string ComparisonTable(const RankerComparison& comparison) {
-  const std::string queries =
-      GroupDigits(static_cast<std::int64_t>(comparison.num_queries));
-  const std::string titles =
-      GroupDigits(static_cast<std::int64_t>(comparison.num_titles));
-  const std::string about =
-      comparison.judged
-          ? absl::StrCat(queries, " judged queries: their relevant documents ",
-                         "are to be found among ", titles, ".")
-          : absl::StrCat(queries, " queries that were held out: their clicked ",
-                         "titles are to be found among ", titles, ".");
+  std::string about =
+      DescribeQueries(comparison) + " What follows ± is the standard error.";
+  if (!comparison.model) {
+    about += " The model is measured at the end of the run.";
+  }
   std::vector<std::string> headings = {"ranker"};
   for (const std::string_view name : kMetricNames) headings.emplace_back(name);
   std::vector<NumberRow> rows;
   if (comparison.model) {
     rows.push_back(RankerRow("this model", *comparison.model));
   }
+  if (comparison.start) {
+    rows.push_back(RankerRow("before training", *comparison.start));
+  }
+  rows.push_back(RankerRow("letter TF-IDF", comparison.letter_tfidf));
   rows.push_back(RankerRow("BM25", comparison.bm25));
-  return absl::StrFormat(
-             "<p class=\"about\">%s%s</p>\n", EscapeHtml(about),
-             comparison.model
-                 ? ""
-                 : " The model is measured at the end of the run.") +
-         NumberTable("Metrics of the model and of BM25", headings, rows);
+  std::string html =
+      absl::StrFormat("<p class=\"about\">%s</p>\n", EscapeHtml(about));
+  if (comparison.num_queries < kFewQueries) {
+    absl::StrAppendFormat(
+        &html,
+        "<p class=\"warning\">So few queries (%d) do not say which ranker is "
+        "better.</p>\n",
+        comparison.num_queries);
+  }
+  return html +
+         NumberTable("Metrics of the model and of baselines", headings, rows);
 }
 
 std::string Examples(const RankerComparison& comparison) {
   const char* const mark = comparison.judged ? "relevant" : "clicked";
   std::string html = absl::StrFormat(
       "<p class=\"about\">Titles as the model reads them, with their scores; "
-      "the %s ones are marked.</p>\n<div class=\"examples\">\n",
-      mark);
+      "the %s ones are marked. The examples are some of the %s queries, of %s, "
+      "that have a %s title among the first %d.</p>\n"
+      "<div class=\"examples\">\n",
+      mark, GroupDigits(static_cast<std::int64_t>(comparison.num_hits)),
+      GroupDigits(static_cast<std::int64_t>(comparison.num_queries)), mark,
+      kExampleDepth);
   for (const ExampleRanking& example : comparison.examples) {
     absl::StrAppendFormat(&html, "<div>\n<h3>%s</h3>\n<ol>\n",
                           EscapeHtml(example.query));

@@ -30,7 +30,8 @@ std::string LengthChart(const DataStatistics& data);
 std::string NextCommands(const std::string& model_dir,
                          const std::optional<RankerComparison>& comparison);
 
-// The metrics of the model, once it is known, and of BM25.
+// The metrics of the model, once it is known, and of the baselines, with a
+// warning if the queries are few.
 std::string ComparisonTable(const RankerComparison& comparison);
 // The best titles of some validation queries.
 std::string Examples(const RankerComparison& comparison);

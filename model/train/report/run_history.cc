@@ -5,7 +5,9 @@
 #include <concepts>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -36,6 +38,12 @@ json ToJson(double value) {
   return std::isfinite(value) ? json(value) : json(absl::StrCat(value));
 }
 
+json ToJson(EpochMeasure measure) { return static_cast<int>(measure); }
+
+void FromJson(const json& value, EpochMeasure& measure) {
+  measure = static_cast<EpochMeasure>(value.get<int>());
+}
+
 void FromJson(const json& value, double& number) {
   if (value.is_string() &&
       absl::SimpleAtod(value.get<std::string>(), &number)) {
@@ -63,6 +71,46 @@ json ToJson(const std::array<T, size>& values) {
 template <typename T, std::size_t size>
 void FromJson(const json& list, std::array<T, size>& values) {
   for (std::size_t i = 0; i < size; ++i) FromJson(list.at(i), values[i]);
+}
+
+json ToJson(const MetricSummary& summary) {
+  return json::array({ToJson(summary.mean), ToJson(summary.standard_error)});
+}
+
+void FromJson(const json& value, MetricSummary& summary) {
+  FromJson(value.at(0), summary.mean);
+  FromJson(value.at(1), summary.standard_error);
+}
+
+json ToJson(const ExampleRanking& example) {
+  json titles = json::array();
+  for (const ExampleTitle& title : example.titles) {
+    titles.push_back({title.title, ToJson(title.score), title.relevant});
+  }
+  return json::array({example.query, std::move(titles)});
+}
+
+void FromJson(const json& value, ExampleRanking& example) {
+  example.query = value.at(0).get<std::string>();
+  for (const json& title : value.at(1)) {
+    double score = 0;
+    FromJson(title.at(1), score);
+    example.titles.push_back({.title = title.at(0).get<std::string>(),
+                              .score = static_cast<float>(score),
+                              .relevant = title.at(2).get<bool>()});
+  }
+}
+
+json ToJson(const std::vector<ExampleRanking>& examples) {
+  json list = json::array();
+  for (const ExampleRanking& example : examples) {
+    list.push_back(ToJson(example));
+  }
+  return list;
+}
+
+void FromJson(const json& list, std::vector<ExampleRanking>& examples) {
+  for (const json& value : list) FromJson(value, examples.emplace_back());
 }
 
 template <typename T>
@@ -97,8 +145,23 @@ template <typename Visitor>
 void VisitMembers(ValidationResult& validation, const Visitor& visit) {
   visit("valid_loss", validation.loss);
   visit("metrics", validation.metrics);
-  visit("judged_by_loss", validation.judged_by_loss);
+  visit("ndcg_error", validation.ndcg_error);
+  visit("measure", validation.measure);
   visit("folds", validation.folds);
+}
+
+template <typename Visitor>
+void VisitMembers(RankerComparison& comparison, const Visitor& visit) {
+  visit("judged", comparison.judged);
+  visit("trial", comparison.trial);
+  visit("num_queries", comparison.num_queries);
+  visit("num_titles", comparison.num_titles);
+  visit("bm25", comparison.bm25);
+  visit("letter_tfidf", comparison.letter_tfidf);
+  visit("start", comparison.start);
+  visit("model", comparison.model);
+  visit("num_hits", comparison.num_hits);
+  visit("examples", comparison.examples);
 }
 
 // The number of an epoch is its place in the list, and its score follows from
@@ -119,6 +182,7 @@ template <typename Visitor>
 void VisitMembers(RunHistory& history, const Visitor& visit) {
   EpochSums& sums = history.current;
   visit("lexical_weight", history.lexical_weight);
+  visit("refused", history.refused);
   visit("num_batches", sums.num_batches);
   visit("num_pairs", sums.num_pairs);
   visit("loss_sum", sums.loss);
@@ -143,6 +207,10 @@ RunHistory Read(const json& value) {
       !before.is_null()) {
     VisitMembers(history.before_training.emplace(), Reader{before});
   }
+  if (const json comparison = value.value("comparison", json());
+      !comparison.is_null()) {
+    VisitMembers(history.comparison.emplace(), Reader{comparison});
+  }
   for (const json& epoch : value.at("epochs")) {
     EpochRecord record;
     record.epoch = history.epoch();
@@ -165,6 +233,8 @@ std::string FormatHistory(RunHistory history) {
   value["start"] = absl::ToUnixSeconds(history.start);
   value["before_training"] =
       history.before_training ? Write(*history.before_training) : json();
+  value["comparison"] =
+      history.comparison ? Write(*history.comparison) : json();
   json& epochs = value["epochs"] = json::array();
   for (EpochRecord& record : history.epochs) epochs.push_back(Write(record));
   return value.dump();

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "model/train/report/training_log.h"
+#include "model/train/validation/ranker_comparison.h"
 
 namespace semrank {
 
@@ -29,6 +30,11 @@ struct RunHistory {
   absl::Time start;
   // The weight of the model's lexical part; 0 = none, or not fitted yet.
   double lexical_weight = 0;
+  // Whether the finished run was not published (RefuseLoss). The checkpoint of
+  // such a run is removed by the next one that is.
+  bool refused = false;
+  // The trial's; none without one.
+  std::optional<RankerComparison> comparison = std::nullopt;
   // Validation of the weights that the run began from; none without validation.
   std::optional<ValidationResult> before_training = std::nullopt;
   // Finished epochs, in order.

@@ -33,7 +33,8 @@ nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
   if (validation.folds) {
     const auto& [first, second] = *validation.folds;
     json["halves"] = {
-        {"measure", validation.judged_by_loss ? "valid_loss" : "ndcg@10"},
+        {"measure",
+         validation.measure == EpochMeasure::kLoss ? "valid_loss" : "ndcg@10"},
         {"scores", {first.score, second.score}},
         {"weights", {first.weight, second.weight}}};
   }

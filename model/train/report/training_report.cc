@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
+#include "model/base/status_macros.h"
 #include "model/html/html_text.h"
 #include "model/train/report/report_sections.h"
 #include "model/train/report/run_files.h"
@@ -65,7 +66,7 @@ ol { margin: 0; padding-left: 1.4rem; overflow-wrap: anywhere; }
 .relevant { color: var(--s2); font-weight: 600; white-space: nowrap; }
 @media (max-width: 40rem) { body { margin: 1rem auto; }
   dl > div { grid-template-columns: minmax(0, 1fr); }
-  svg text { font-size: 17px; } figure, section { padding: .6rem .7rem; } }
+  svg text { font-size: 17px; } svg .label { font-size: 14px; } figure, section { padding: .6rem .7rem; } }
 @media print { body { max-width: none; margin: 0; }
   figure, section { break-inside: avoid; } }
 )css";
@@ -117,9 +118,10 @@ std::string FormatReport(const ReportContent& content,
     absl::StrAppendFormat(&html, "<p class=\"warning\">%s</p>\n",
                           EscapeHtml("Warning: " + *growth + "."));
   }
-  if (content.published)
+  if (!content.version_dir.empty()) {
     html +=
         Section("Next", NextCommands(content.model_dir, content.comparison));
+  }
   html += Charts(content, history);
   if (content.comparison) {
     html += Section("Beside BM25", ComparisonTable(*content.comparison));
@@ -141,8 +143,11 @@ std::string FormatReport(const ReportContent& content,
 // sees a complete one.
 absl::Status WriteReport(const ReportContent& content,
                          const RunHistory& history) {
-  return ReplaceFile(content.model_dir + "/" + kReportFile,
-                     FormatReport(content, history));
+  const std::string page = FormatReport(content, history);
+  SEMRANK_RETURN_IF_ERROR(
+      ReplaceFile(content.model_dir + "/" + kReportFile, page));
+  if (content.version_dir.empty()) return absl::OkStatus();
+  return ReplaceFile(content.version_dir + "/" + kReportFile, page);
 }
 
 }  // namespace semrank

@@ -33,13 +33,16 @@ struct ReportContent {
   std::optional<RankerComparison> comparison = std::nullopt;
   // "running", "published as models/shop/3" or "not published: ...".
   std::string state = "running";
-  bool published = false;  // then shows the commands that serve and try it
+  // The folder of the published model; empty before there is one. The page of a
+  // published model shows the commands that serve and try it.
+  std::string version_dir = "";
 };
 
 std::string FormatReport(const ReportContent& content,
                          const RunHistory& history);
 
-// Replaces the page in content.model_dir.
+// Replaces the page in content.model_dir; of a published model, also the one in
+// the folder of its version, which no later run replaces.
 absl::Status WriteReport(const ReportContent& content,
                          const RunHistory& history);
 

@@ -168,6 +168,9 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   run["--epochs"] = options.epochs;
   run["--lexical"] = options.features.lexical;
   run["--valid_fraction"] = options.data.valid_fraction;
+  if (options.data.default_valid_fraction) {
+    run["--valid_fraction is default"] = true;
+  }
   const DataOptions& data = options.data;
   const std::pair<const char*, std::vector<std::string>> files_of_flags[] = {
       {"train", data.train_files},
@@ -275,9 +278,18 @@ bool Checkpoint::IsOwn() const {
   return identity != metadata->end() && identity->second == identity_;
 }
 
+bool Checkpoint::IsOfRefusedRun() const {
+  const auto file = LoadedFile::Read(path_);
+  if (!file.ok()) return false;
+  const auto metadata = ParseSafetensorsMetadata((*file)->content(), path_);
+  if (!metadata.ok() || !metadata->contains(kHistory)) return false;
+  const auto history = ParseHistory(metadata->at(kHistory));
+  return history.ok() && history->refused;
+}
+
 absl::Status Checkpoint::Remove() const {
   // Another run may have replaced it, if the lock could not be taken.
-  if (!IsOwn()) return absl::OkStatus();
+  if (!IsOwn() && !IsOfRefusedRun()) return absl::OkStatus();
   if (std::remove(path_.c_str()) != 0) {
     return ErrnoStatus(errno, "remove", path_);
   }

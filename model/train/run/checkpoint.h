@@ -62,10 +62,13 @@ class Checkpoint {
   // the checkpoint of another run; then, as with DataLoss, nothing changed.
   absl::StatusOr<RunHistory> Restore(ModelTrainer& trainer,
                                      TensorCopies& best) const;
-  // After the run. Another run's checkpoint stays.
+  // Removes the checkpoint after the run. The checkpoint of another run stays,
+  // unless that run was refused at its end.
   absl::Status Remove() const;
 
  private:
+  bool IsOfRefusedRun() const;
+
   CheckpointOptions options_;
   std::string path_;
   std::string identity_;

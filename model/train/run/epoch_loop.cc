@@ -90,7 +90,7 @@ absl::StatusOr<bool> EpochLoop::Run() {
   while (history().epoch() <= inputs_.options.epochs) {
     if (inputs_.state.ShouldStop()) {
       absl::FPrintF(stderr, "no improvement since epoch %d: stopping\n",
-                    inputs_.state.best().epoch);
+                    inputs_.state.highest_epoch());
       break;
     }
     absl::StatusOr<EpochRecord> record = RunEpoch();
@@ -124,12 +124,12 @@ absl::Status EpochLoop::HandleInterrupt() {
   return absl::OkStatus();
 }
 
-// The result must not be worse than this (CheckBetterThanBefore). A run that is
-// resumed knows it from its checkpoint.
+// For people, who see what the training changed. A run that is resumed knows it
+// from its checkpoint.
 absl::Status EpochLoop::MeasureBeforeTraining() {
   if (inputs_.state.num_steps() > 0) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(ValidationResult validation, Validate());
-  if (!validation.Score()) return absl::OkStatus();
+  if (!validation.loss && !validation.metrics) return absl::OkStatus();
   absl::FPrintF(stderr, "before training%s\n",
                 FormatValidationText(validation));
   history().before_training = validation;
@@ -155,8 +155,8 @@ absl::StatusOr<EpochRecord> EpochLoop::RunEpoch() {
   SEMRANK_RETURN_IF_ERROR(
       CheckSameWeights(absl::StrFormat("after epoch %d", record.epoch)));
   SEMRANK_ASSIGN_OR_RETURN(record.validation, Validate());
-  // The score of the first makes all processes stop in the same epoch. Without
-  // validation the last epoch is the best one.
+  // The score of the first makes all processes stop in the same epoch. Where
+  // nothing chooses the epoch, the last one is the best.
   record.score = inputs_.workers.processes.Broadcast(
       record.validation.Score().value_or(record.epoch));
   return record;

@@ -1,7 +1,6 @@
 #include "model/train/run/lexical_weight.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,9 +13,11 @@
 #include "model/cli/progress.h"
 #include "model/data/text_pairs.h"
 #include "model/train/batches/in_memory_batches.h"
+#include "model/train/data/report_data.h"
 #include "model/train/run/epoch_loop.h"
 #include "model/train/run/make_trainer.h"
 #include "model/train/validation/lexical_fit.h"
+#include "model/train/validation/trained_model.h"
 
 namespace semrank {
 namespace {
@@ -25,52 +26,41 @@ namespace {
 // not left to chance.
 constexpr std::size_t kSmallSampleQueries = 1000;
 
-// The share of the pairs that is held out by components, and once more by
-// queries.
 double HeldOutShare(const TrainingData& data) {
   const std::size_t num_queries = DistinctQueries(data.train_pairs).size();
-  return num_queries <= kSmallSampleQueries ? 0.125 : 0.05;
+  return num_queries <= kSmallSampleQueries ? 0.25 : 0.1;
 }
 
-// Removes the pairs to fit on from `data` while it lives.
+// Removes the pairs of some queries from `data` while it lives.
 class WithoutHeldOut {
  public:
   WithoutHeldOut(double share, std::uint64_t seed, TrainingData& data)
       : data_(data),
         all_(data.train_pairs),
-        // The order matters: queries are held out of what the components leave.
-        components_(HoldOutComponents(share, seed, data.train_pairs)),
-        queries_(HoldOutQueries(share, seed, data.train_pairs)) {}
+        held_out_(HoldOutQueries(share, seed, data.train_pairs)) {}
   ~WithoutHeldOut() { data_.train_pairs = std::move(all_); }
   WithoutHeldOut(const WithoutHeldOut&) = delete;
   WithoutHeldOut& operator=(const WithoutHeldOut&) = delete;
 
-  // Pairs whose queries and titles are new to the towers, and pairs whose
-  // queries are.
-  std::array<std::span<const TextPair>, 2> held_out() const {
-    return {components_, queries_};
-  }
+  const std::vector<TextPair>& held_out() const { return held_out_; }
 
  private:
   TrainingData& data_;
   std::vector<TextPair> all_;
-  std::vector<TextPair> components_;
-  std::vector<TextPair> queries_;
+  std::vector<TextPair> held_out_;
 };
 
-// A run may have many epochs because its patience stops it; the pass has no
+// A run may have many epochs because its patience stops it; the trial has no
 // patience.
-constexpr int kMaxEpochs = 6;
+constexpr int kMaxEpochs = 4;
 
-// Options of the pass. The cosines of the towers, and so w, are after half the
-// epochs nearly what they are after all of them.
-TrainOptions OptionsOfPass(TrainOptions options) {
-  options.epochs = std::min((options.epochs + 1) / 2, kMaxEpochs);
+TrainOptions OptionsOfTrial(TrainOptions options) {
+  options.epochs = std::min((options.epochs + 2) / 3, kMaxEpochs);
   return options;
 }
 
-absl::Status TrainOnePass(const TrainOptions& options, BatchSource& batches,
-                          ModelTrainer& trainer, Communicator& processes) {
+absl::Status TrainForTrial(const TrainOptions& options, BatchSource& batches,
+                           ModelTrainer& trainer, Communicator& processes) {
   StepLoop steps(options, batches, trainer, processes);
   ProgressBar bar("fitting the lexical weight",
                   options.epochs * batches.num_pairs(), "pairs");
@@ -88,32 +78,70 @@ absl::Status TrainOnePass(const TrainOptions& options, BatchSource& batches,
   return absl::OkStatus();
 }
 
+// The weight that fits `held_out`, and the rankings of their queries by a model
+// with it. `start`, which may be null, has the weights of --init_from.
+absl::StatusOr<LexicalTrial> Measure(const TrainOptions& options,
+                                     const TrainingData& data,
+                                     const std::vector<TextPair>& held_out,
+                                     ModelTrainer* start, ModelTrainer& trainer,
+                                     ThreadPool& pool) {
+  LexicalTrial trial;
+  SEMRANK_ASSIGN_OR_RETURN(
+      trial.weight,
+      FitLexicalWeight(options, data, held_out, trainer.Weights()));
+  const v1::ModelConfig config =
+      WithLexicalWeight(DescribeModel(options, data.featurizer), trial.weight);
+  RankerComparer comparer(
+      options.data, /*judged=*/nullptr,
+      MakeHeldOutCollection(*data.texts, held_out, data.titles, options.seed));
+  SEMRANK_ASSIGN_OR_RETURN(trial.comparison, comparer.MeasureBaselines(pool));
+  trial.comparison->trial = true;
+  if (start != nullptr) {
+    SEMRANK_ASSIGN_OR_RETURN(auto before,
+                             ViewAsModel(start->Weights(), config, data));
+    SEMRANK_RETURN_IF_ERROR(
+        comparer.AddStart(std::move(before), pool, *trial.comparison));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(auto after,
+                           ViewAsModel(trainer.Weights(), config, data));
+  SEMRANK_RETURN_IF_ERROR(
+      comparer.AddModel(std::move(after), pool, *trial.comparison));
+  trial.loss = comparer.DescribeLoss();
+  return trial;
+}
+
 }  // namespace
 
-absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
-                                                  TrainingData& data,
-                                                  const Workers& workers) {
+absl::StatusOr<LexicalTrial> RunLexicalTrial(const TrainOptions& options,
+                                             TrainingData& data,
+                                             const Workers& workers) {
   const WithoutHeldOut rest(HeldOutShare(data), options.seed, data);
   if (!HasTwoTitles(data.train_pairs)) {
     absl::FPrintF(stderr,
-                  "too few pairs to fit the lexical weight: the model has no "
-                  "lexical part\n");
-    return 0;
+                  "too few pairs to fit the lexical weight, which is %g\n",
+                  kLexicalPriorWeight);
+    return LexicalTrial{.weight = kLexicalPriorWeight};
   }
-  // The pass trains a model of its own, which is dropped: towers that had
-  // learned the held-out pairs would look better than they are, and w too low.
-  const TrainOptions pass = OptionsOfPass(options);
+  // The trial has a model of its own, which is dropped: towers that had learned
+  // the held-out pairs would look better than they are, and w too low.
+  const TrainOptions shorter = OptionsOfTrial(options);
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches,
-                           InMemoryBatches::Create(pass, data));
+                           InMemoryBatches::Create(shorter, data));
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<ModelTrainer> trainer,
-                           MakeTrainer(pass, data, workers));
+                           MakeTrainer(shorter, data, workers));
   SEMRANK_RETURN_IF_ERROR(
-      TrainOnePass(pass, *batches, *trainer, workers.processes));
+      TrainForTrial(shorter, *batches, *trainer, workers.processes));
+  std::unique_ptr<ModelTrainer> start;
+  if (!options.initial_model.version_dir.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(start, MakeTrainer(shorter, data, workers));
+  }
   // All processes continue with the weight of the first, or fail with it.
-  SEMRANK_ASSIGN_OR_RETURN(const double weight, workers.processes.OnFirst([&] {
-    return FitLexicalWeight(options, data, rest.held_out(), trainer->Weights());
+  SEMRANK_ASSIGN_OR_RETURN(LexicalTrial trial, workers.processes.OnFirst([&] {
+    return Measure(shorter, data, rest.held_out(), start.get(), *trainer,
+                   workers.pool);
   }));
-  return workers.processes.Broadcast(weight);
+  trial.weight = workers.processes.Broadcast(trial.weight);
+  return trial;
 }
 
 }  // namespace semrank

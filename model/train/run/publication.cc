@@ -12,16 +12,22 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "model/base/file_io.h"
+#include "model/cli/progress.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"
 #include "model/format/safetensors.h"
 #include "model/format/version_directory.h"
 #include "model/train/options/option_flags.h"
+#include "model/train/report/run_files.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
 namespace {
+
+// With fewer pairs towers rank hardly better than letters do (RESULTS.md, "Few
+// pairs").
+constexpr std::int64_t kFewPairs = 1000;
 
 // The time of publication differs when the same weights are published again.
 std::string WithoutTime(v1::ModelConfig config) {
@@ -113,14 +119,29 @@ nlohmann::ordered_json ExampleJson(const ExampleRanking& example) {
   return {{"query", example.query}, {"titles", std::move(titles)}};
 }
 
+// "0.4123 ± 0.0110".
+std::string WithError(const MetricSummary& ranker) {
+  return absl::StrFormat("%.4f ± %.4f", ranker.mean[kNdcgAt10],
+                         ranker.standard_error[kNdcgAt10]);
+}
+
 void AddComparison(const RankerComparison& comparison,
                    nlohmann::ordered_json& summary) {
   nlohmann::ordered_json& measures = summary["comparison"];
   measures["queries"] = comparison.judged ? "judged" : "held-out clicks";
+  measures["trial"] = comparison.trial;
   measures["num_queries"] = comparison.num_queries;
   measures["num_titles"] = comparison.num_titles;
-  measures["bm25"] = MetricsJson(comparison.bm25);
-  if (comparison.model) measures["model"] = MetricsJson(*comparison.model);
+  nlohmann::ordered_json errors;
+  const auto add = [&](const char* name, const MetricSummary& ranker) {
+    measures[name] = MetricsJson(ranker.mean);
+    errors[name] = MetricsJson(ranker.standard_error);
+  };
+  add("bm25", comparison.bm25);
+  add("letter_tfidf", comparison.letter_tfidf);
+  if (comparison.start) add("start", *comparison.start);
+  if (comparison.model) add("model", *comparison.model);
+  measures["standard_errors"] = std::move(errors);
   nlohmann::ordered_json& examples = summary["examples"];
   examples = nlohmann::ordered_json::array();
   for (const ExampleRanking& example : comparison.examples) {
@@ -146,36 +167,59 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
          "\n";
 }
 
-absl::Status CheckBetterThanBefore(const TrainOptions& options,
-                                   TrainingState& state) {
-  const auto& before = state.history().before_training;
-  if (!before) return absl::OkStatus();
-  const double then = before->Score().value_or(0);
-  const double now = state.best().validation.Score().value_or(then);
-  // The negation also accepts weights whose score was NaN before.
-  if (!(now < then)) return absl::OkStatus();
-  // The score of a loss is its negative; people read the loss itself.
-  const bool by_loss = options.early_stopping == EpochMeasure::kLoss;
-  const std::string worse = absl::StrFormat(
-      "training made the model worse: %s is %.6g after the best epoch, %d, and "
-      "was %.6g with %s",
-      by_loss ? "the validation loss" : "NDCG@10 of --valid_queries",
-      by_loss ? -now : now, state.best().epoch, by_loss ? -then : then,
-      options.initial_model.version_dir.empty()
-          ? "the random weights before training"
-          : "the model of --init_from");
+std::string DescribeResult(const TrainingSummary& summary) {
+  std::string text;
+  if (summary.comparison && summary.comparison->model) {
+    const RankerComparison& comparison = *summary.comparison;
+    absl::StrAppendFormat(
+        &text,
+        "NDCG@10 %s; letter TF-IDF %s; BM25 %s (%s %s queries among %s "
+        "titles%s)\n",
+        WithError(*comparison.model), WithError(comparison.letter_tfidf),
+        WithError(comparison.bm25),
+        GroupDigits(static_cast<std::int64_t>(comparison.num_queries)),
+        comparison.judged ? "judged" : "held-out",
+        GroupDigits(static_cast<std::int64_t>(comparison.num_titles)),
+        comparison.trial ? ", ranked by a shorter trial without them" : "");
+    if (comparison.num_queries < kFewQueries) {
+      text +=
+          "So few queries do not say which ranker is better: measure with "
+          "judged queries and semrank-eval.\n";
+    }
+  }
+  if (summary.best.num_pairs < kFewPairs) {
+    absl::StrAppendFormat(
+        &text,
+        "Fewer than %s pairs teach little: expect about the ranking of letter "
+        "TF-IDF until there are more.\n",
+        GroupDigits(kFewPairs));
+  }
+  absl::StrAppendFormat(&text,
+                        "report: %s/%s\nnext: semrank-server --model_dir=%s\n",
+                        summary.version_dir, kReportFile, summary.model_dir);
+  return text;
+}
+
+absl::Status RefuseLoss(const TrainOptions& options, const std::string& loss,
+                        TrainingState* state) {
   if (options.force) {
-    absl::FPrintF(stderr, "%s; published because of --force\n", worse);
+    absl::FPrintF(stderr, "%s; published because of --force\n", loss);
     return absl::OkStatus();
   }
-  state.WriteCheckpoint();
+  if (state != nullptr) {
+    state->history().refused = true;
+    state->WriteCheckpoint();
+  }
+  const bool saved = state != nullptr && state->HasCheckpoint();
   return absl::FailedPreconditionError(absl::StrFormat(
-      "%s. Nothing is published; %s", worse,
-      state.HasCheckpoint()
-          ? absl::StrFormat("the weights are in %s, and the same command with "
-                            "--resume --force publishes them",
-                            state.checkpoint_path())
-          : "--force would publish it"));
+      "%s. Nothing is published. More pairs, or --lexical=0.9, which leaves "
+      "the "
+      "ranking to letters, may help; %s",
+      loss,
+      saved ? absl::StrFormat("the weights are in %s, and the same command "
+                              "with --resume --force publishes them",
+                              state->checkpoint_path())
+            : "--force would publish it"));
 }
 
 absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
@@ -212,6 +256,7 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                          .best = state.best(),
                          .epochs_run = epochs_run,
                          .skipped_lines = data.statistics.bad_lines,
+                         .model_dir = model_dir,
                          .before_training = state.history().before_training};
 }
 

@@ -24,6 +24,7 @@ struct TrainingSummary {
   EpochRecord best;
   int epochs_run = 0;
   std::int64_t skipped_lines = 0;  // bad ones of all files
+  std::string model_dir;
   // Validation of the weights that the run began from; none without validation.
   std::optional<ValidationResult> before_training = std::nullopt;
   // The published model beside BM25; none without validation.
@@ -33,19 +34,27 @@ struct TrainingSummary {
 // {"version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
 //  "skipped_lines": 0, "best_epoch": {...},
 //  "before_training": {"valid_loss": 5.1},
-//  "comparison": {"queries": "held-out clicks" or "judged", "num_queries": 120,
-//  "num_titles": 900, "bm25": {"ndcg@1": ...}, "model": {...}},
+//  "comparison": {"queries": "held-out clicks" or "judged", "trial": true,
+//  "num_queries": 120, "num_titles": 900, "bm25": {"ndcg@1": ...},
+//  "letter_tfidf": {...}, "start": {...}, "model": {...}, "standard_errors":
+//  {"bm25": {"ndcg@1": ...}, ...}},
 //  "examples": [{"query": "...", "titles": [{"title": "...", "score": 0.7,
-//  "relevant": true}]}]}, best_epoch as in training.jsonl; one line. The last
-// three only with validation.
+//  "relevant": true}]}]}, best_epoch as in training.jsonl; one line.
+// before_training only with validation, comparison and examples with validation
+// or a trial, start only with --init_from.
 std::string FormatSummaryJson(const TrainingSummary& summary);
 
-// FailedPrecondition when the best epoch's validation score is lower than that
-// of the weights before training: those of --init_from, or random ones. Then
-// writes a checkpoint, from which --resume --force publishes. With --force it
-// only prints a warning.
-absl::Status CheckBetterThanBefore(const TrainOptions& options,
-                                   TrainingState& state);
+// Lines for people: how well the model ranks beside the baselines and how sure
+// that is, what to expect of few pairs, the report, and the command that serves
+// the model.
+std::string DescribeResult(const TrainingSummary& summary);
+
+// FailedPrecondition for a model of which RankerComparer::DescribeLoss said
+// `loss`; the message names remedies. With --force it only prints a warning.
+// Writes a checkpoint of `state`, from which --resume --force publishes; null
+// before the first step.
+absl::Status RefuseLoss(const TrainOptions& options, const std::string& loss,
+                        TrainingState* state);
 
 // Writes the best epoch of `state`, learned from `data`, as the next version in
 // options.data.model_dir; `config` is completed with what is known of the run,

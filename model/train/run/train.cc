@@ -44,7 +44,7 @@ struct RunContext {
   absl::Time start = absl::Now();
   ReportContent report;  // has the configuration
   std::unique_ptr<Validator> validator;
-  std::unique_ptr<RankerComparer> comparer;
+  std::unique_ptr<RankerComparer> comparer;  // of the validation data
   std::unique_ptr<BatchSource> batches;
   std::unique_ptr<TrainingLog> log;  // of the first process
   std::unique_ptr<Checkpoint> checkpoint;
@@ -123,37 +123,75 @@ bool FitsLexicalWeight(const TrainOptions& options) {
   return !options.features.lexical_weight.has_value();
 }
 
-// The weight before the first epoch; 0 if it is fitted after the last one. A
-// resumed run takes the weight of its checkpoint.
-absl::StatusOr<double> FirstLexicalWeight(const TrainOptions& options,
-                                          const Checkpoint& checkpoint,
-                                          TrainingData& data,
-                                          const Workers& workers) {
-  if (!FitsLexicalWeight(options)) return *options.features.lexical_weight;
+// The trial before the first epoch, or what stands for it: the weight is 0 if
+// it is fitted after the last one. A resumed run takes weight and comparison of
+// its checkpoint.
+absl::StatusOr<LexicalTrial> FirstLexicalWeight(const TrainOptions& options,
+                                                const Checkpoint& checkpoint,
+                                                TrainingData& data,
+                                                const Workers& workers) {
+  if (!FitsLexicalWeight(options)) {
+    return LexicalTrial{.weight = *options.features.lexical_weight};
+  }
   const bool resumes = workers.processes.is_first() &&
                        options.checkpoint.resume && checkpoint.Exists();
   if (data.stream != nullptr ||
       workers.processes.Broadcast(resumes ? 1.0 : 0.0) == 1) {
-    return 0;
+    return LexicalTrial();
   }
-  return FitLexicalWeightByTraining(options, data, workers);
+  return RunLexicalTrial(options, data, workers);
 }
 
 // The report says less after an error.
-void MeasureBm25(ThreadPool& pool, RunContext& context) {
-  auto comparison = context.comparer->MeasureBm25(pool);
+void MeasureBaselines(ThreadPool& pool, RunContext& context) {
+  auto comparison = context.comparer->MeasureBaselines(pool);
   RunWarnings().WarnUnlessOk("no BM25 in the report", comparison.status());
   if (comparison.ok()) context.report.comparison = *std::move(comparison);
 }
 
-absl::Status AddModel(const TrainingData& data, const TrainingState& state,
-                      ThreadPool& pool, RunContext& context) {
-  if (!context.report.comparison) return absl::OkStatus();
+// Measures the model of --init_from, which the trainer has now, on the
+// validation data.
+absl::Status MeasureStart(const TrainOptions& options, const TrainingData& data,
+                          double lexical_weight, ModelTrainer& trainer,
+                          ThreadPool& pool, RunContext& context) {
+  if (options.initial_model.version_dir.empty() || !context.report.comparison) {
+    return absl::OkStatus();
+  }
   SEMRANK_ASSIGN_OR_RETURN(
       auto model,
-      ViewAsModel(state.best_weights().views(), context.report.config, data));
+      ViewAsModel(trainer.Weights(),
+                  WithLexicalWeight(context.report.config, lexical_weight),
+                  data));
+  return context.comparer->AddStart(std::move(model), pool,
+                                    *context.report.comparison);
+}
+
+// The best epoch on the validation data. Without any the comparison is that of
+// the trial.
+absl::Status MeasureModel(const TrainingData& data, const TrainingState& state,
+                          const v1::ModelConfig& config, ThreadPool& pool,
+                          RunContext& context) {
+  if (!context.comparer->has_queries() || !context.report.comparison) {
+    return absl::OkStatus();
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      auto model, ViewAsModel(state.best_weights().views(), config, data));
   return context.comparer->AddModel(std::move(model), pool,
                                     *context.report.comparison);
+}
+
+// FailedPrecondition for a trial that should not be followed by the run.
+absl::Status CheckTrial(const TrainOptions& options, const LexicalTrial& trial,
+                        RunContext& context) {
+  // Judged queries, or validation pairs, say more at the end of the run.
+  if (!trial.loss || context.comparer->has_queries()) return absl::OkStatus();
+  absl::Status refused = RefuseLoss(options, *trial.loss, /*state=*/nullptr);
+  if (!refused.ok()) {
+    context.report.state = "not published: " + std::string(refused.message());
+    RunWarnings().WarnUnlessOk("no report",
+                               WriteReport(context.report, RunHistory()));
+  }
+  return refused;
 }
 
 absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
@@ -161,28 +199,33 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
                                         ThreadPool& pool, RunContext& context,
                                         TrainingState& state) {
   ReportContent& report = context.report;
-  if (const absl::Status worth = CheckBetterThanBefore(options, state);
-      !worth.ok()) {
-    report.state = "not published: " + std::string(worth.message());
-    RunWarnings().WarnUnlessOk("no report",
-                               WriteReport(report, state.history()));
-    return worth;
-  }
   // It is part of the history, so that a checkpoint of this run has it.
   double& lexical_weight = state.history().lexical_weight;
   if (FitsLexicalWeight(options) && data.stream != nullptr) {
-    const std::span<const TextPair> held_out = data.valid_pairs;
     SEMRANK_ASSIGN_OR_RETURN(lexical_weight,
-                             FitLexicalWeight(options, data, {&held_out, 1},
+                             FitLexicalWeight(options, data, data.valid_pairs,
                                               state.best_weights().views()));
   }
   report.config = WithLexicalWeight(report.config, lexical_weight);
+  RunWarnings().WarnUnlessOk(
+      "no rankings in the report",
+      MeasureModel(data, state, report.config, pool, context));
+  if (!context.comparer->has_queries()) {
+    report.comparison = state.history().comparison;
+  }
+  if (const auto loss = context.comparer->DescribeLoss()) {
+    const absl::Status worth = RefuseLoss(options, *loss, &state);
+    if (!worth.ok()) {
+      report.state = "not published: " + std::string(worth.message());
+      RunWarnings().WarnUnlessOk("no report",
+                                 WriteReport(report, state.history()));
+      return worth;
+    }
+  }
   SEMRANK_ASSIGN_OR_RETURN(TrainingSummary summary,
                            PublishBest(options, report.config, data, state));
-  RunWarnings().WarnUnlessOk("no rankings in the report",
-                             AddModel(data, state, pool, context));
   summary.comparison = report.comparison;
-  report.published = true;
+  report.version_dir = summary.version_dir;
   report.state = "published as " + summary.version_dir;
   RunWarnings().WarnUnlessOk("no report", WriteReport(report, state.history()));
   // The model is published by now: a run that was killed before this line can
@@ -205,6 +248,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   TrainingData& data = *inputs.data;
   options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);
+  options.early_stopping = ChooseEpochMeasure(options, data);
   // Processes with other data or flags would have batches of other sizes, and
   // wait for each other forever.
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(
@@ -216,18 +260,27 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   ThreadPool pool(options.threads > 0 ? options.threads
                                       : NumUsableProcessors());
   const Workers workers(pool, processes);
-  if (processes.is_first()) MeasureBm25(pool, context);
-  // The pass trains a model too, which is freed before that of the run is made.
+  if (processes.is_first()) MeasureBaselines(pool, context);
+  // The trial trains a model too, which is freed before that of the run is
+  // made.
   SEMRANK_ASSIGN_OR_RETURN(
-      const double lexical_weight,
+      const LexicalTrial trial,
       FirstLexicalWeight(options, *context.checkpoint, data, workers));
+  SEMRANK_RETURN_IF_ERROR(processes.Agree(CheckTrial(options, trial, context)));
+  if (!context.comparer->has_queries()) {
+    context.report.comparison = trial.comparison;
+  }
   SEMRANK_ASSIGN_OR_RETURN(std::unique_ptr<ModelTrainer> trainer,
                            MakeTrainer(options, data, workers));
+  RunWarnings().WarnUnlessOk(
+      "no rankings by --init_from in the report",
+      MeasureStart(options, data, trial.weight, *trainer, pool, context));
   TrainingState state(options, std::move(trainer),
                       context.batches->num_batches(), *context.checkpoint,
                       processes);
   state.history().start = context.start;
-  state.history().lexical_weight = lexical_weight;
+  state.history().lexical_weight = trial.weight;
+  state.history().comparison = trial.comparison;
   EpochLoop loop({.options = options,
                   .batches = *context.batches,
                   .validator = *context.validator,

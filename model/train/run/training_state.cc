@@ -65,9 +65,16 @@ std::int64_t TrainingState::num_steps() const {
          history_.current.num_batches;
 }
 
-// All processes have the same scores, so all stop in the same epoch.
+// All processes have the same scores, so all stop in the same epoch. Only the
+// first, which keeps the best weights, knows the noise.
 bool TrainingState::UpdateBest(const EpochRecord& record) {
-  if (!stopping_.Add(record.score)) return false;
+  // The later epochs of a rate that falls are better, unless judged queries
+  // say more than their noise against them.
+  const bool later_is_better =
+      options_.early_stopping == EpochMeasure::kNdcg &&
+      options_.optimizer.decay != v1::LEARNING_RATE_DECAY_NONE;
+  const double noise = later_is_better ? record.validation.ndcg_error : 0;
+  if (!stopping_.Add(record.score, noise)) return false;
   best_ = record;
   best_.best = true;
   return true;

@@ -30,31 +30,42 @@ namespace semrank {
 // Remembers the best epoch, and decides when to stop waiting for a better one.
 class EarlyStopping {
  public:
-  // `patience`: epochs without improvement before the end; 0 = never stops.
+  // `patience`: epochs without a higher score before the end; 0 = never stops.
   explicit EarlyStopping(int patience) : patience_(patience) {}
 
   // The score of the next epoch; higher is better. True if it is the best so
-  // far; of equal scores the first is. NaN, of weights that diverged, never is.
-  bool Add(double score) {
+  // far: its score is the highest, of equal ones the first, or less than
+  // `noise` of the highest below that. NaN, of weights that diverged, is never
+  // the best.
+  bool Add(double score, double noise = 0) {
     ++num_epochs_;
     if (std::isnan(score)) return false;
-    if (best_epoch_ > 0 && score <= best_score_) return false;
+    if (highest_epoch_ == 0 || score > highest_score_) {
+      highest_epoch_ = num_epochs_;
+      highest_score_ = score;
+      noise_ = noise;
+    } else if (score <= highest_score_ - noise_) {
+      return false;
+    }
     best_epoch_ = num_epochs_;
-    best_score_ = score;
     return true;
   }
 
   // The first epoch is 1; 0 without one.
   int best_epoch() const { return best_epoch_; }
+  // The first epoch of the highest score.
+  int highest_epoch() const { return highest_epoch_; }
   bool ShouldStop() const {
-    return patience_ > 0 && num_epochs_ - best_epoch_ >= patience_;
+    return patience_ > 0 && num_epochs_ - highest_epoch_ >= patience_;
   }
 
  private:
   int patience_;
   int num_epochs_ = 0;
   int best_epoch_ = 0;
-  double best_score_ = 0;
+  int highest_epoch_ = 0;
+  double highest_score_ = 0;
+  double noise_ = 0;  // of the highest score
 };
 
 // Prints errors that do not end a run on standard error: a full disk must not
@@ -99,6 +110,7 @@ class TrainingState {
   // it is.
   void FinishEpoch(EpochRecord& record);
   bool ShouldStop() const { return stopping_.ShouldStop(); }
+  int highest_epoch() const { return stopping_.highest_epoch(); }
   // False before the first epoch whose validation gave a number.
   bool has_best() const { return stopping_.best_epoch() > 0; }
   // If there is one.

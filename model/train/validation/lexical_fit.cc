@@ -1,7 +1,6 @@
 #include "model/train/validation/lexical_fit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -25,116 +24,66 @@ constexpr int kNumUnclicked = 255;
 // Unclicked titles are drawn from this many, whose vectors fit in 8 MB.
 constexpr std::size_t kMaxTitles = 8192;
 
-constexpr double kPenaltyOfOnePair = 0.5;
-const double kPriorLog = std::log(5.0);
+// Nats that the prior costs at a distance of 1 from kLexicalPriorWeight.
+constexpr double kPriorStrength = 1;
 constexpr double kSmallestWeight = 0.01;
-constexpr int kMaxSteps = 50;
+constexpr double kLargestWeight = 0.98;
+// The scale of a typical fit, where the search for the best one begins.
+constexpr double kFirstScale = 15;
+constexpr double kMaxScale = 1000;
+constexpr int kMaxSteps = 20;
 
-// ln a, ln b.
-using Logs = std::array<double, 2>;
-
-// The objective with its gradient and a positive semidefinite approximation of
-// its second derivatives (Gauss-Newton), all by ln a and ln b.
-struct Objective {
-  double log_likelihood = 0;
+// The negative log-likelihood of the clicks for scores c cos, where cos is the
+// joined cosine of weight w, and its derivatives by c.
+struct Likelihood {
   double value = 0;
-  Logs gradient = {};
-  double aa = 0, ab = 0, bb = 0;
+  double first = 0;
+  double second = 0;
 };
 
-// `b` is 0 with uses_lexical false.
-Objective Evaluate(const ScoredPairs& pairs, const Logs& logs,
-                   bool uses_lexical) {
-  const double a = std::exp(logs[0]);
-  const double b = uses_lexical ? std::exp(logs[1]) : 0;
-  Objective sum;
-  double total_weight = 0;
-  std::vector<double> terms;
+Likelihood Evaluate(const ScoredPairs& pairs, double w, double c) {
+  Likelihood sum;
+  std::vector<double> cosines;
   for (std::size_t i = 0; i < pairs.num_pairs(); ++i) {
-    const std::size_t begin = pairs.offsets[i], end = pairs.offsets[i + 1];
-    const auto score = [&](std::size_t k) {
-      return a * pairs.semantic[k] + b * pairs.lexical[k];
-    };
-    // Log-sum-exp: the highest score is subtracted, so no exponential
-    // overflows.
-    double highest = score(begin);
-    for (std::size_t k = begin; k < end; ++k) {
-      highest = std::max(highest, score(k));
+    cosines.clear();
+    double highest = -1;
+    for (std::size_t k = pairs.offsets[i]; k < pairs.offsets[i + 1]; ++k) {
+      cosines.push_back((1 - w) * pairs.semantic[k] + w * pairs.lexical[k]);
+      highest = std::max(highest, cosines.back());
     }
-    // Sums over the candidates of p, p x and p x x', of the two terms x of s.
-    double p_sum = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-    for (std::size_t k = begin; k < end; ++k) {
-      const double p = std::exp(score(k) - highest);
-      const double s = a * pairs.semantic[k], l = b * pairs.lexical[k];
+    // Log-sum-exp: the highest score is subtracted, so no exponential
+    // overflows. Sums over the candidates of p, p cos and p cos^2.
+    double p_sum = 0, x = 0, xx = 0;
+    for (const double cosine : cosines) {
+      const double p = std::exp(c * (cosine - highest));
       p_sum += p;
-      x += p * s;
-      y += p * l;
-      xx += p * s * s;
-      xy += p * s * l;
-      yy += p * l * l;
+      x += p * cosine;
+      xx += p * cosine * cosine;
     }
     x /= p_sum;
-    y /= p_sum;
     const double weight = pairs.weights[i];
-    total_weight += weight;
-    sum.log_likelihood += weight * (score(begin) - highest - std::log(p_sum));
-    sum.gradient[0] += weight * (x - a * pairs.semantic[begin]);
-    sum.gradient[1] += weight * (y - b * pairs.lexical[begin]);
-    // The derivative of s by ln a is a cos_dense. So the gradient is the mean
-    // of that term under the softmax minus its value for the clicked title, and
-    // its covariance is the Gauss-Newton part of the second derivatives. The
-    // other part, which could make them negative, is omitted.
-    sum.aa += weight * (xx / p_sum - x * x);
-    sum.ab += weight * (xy / p_sum - x * y);
-    sum.bb += weight * (yy / p_sum - y * y);
+    sum.value += weight * (std::log(p_sum) - c * (cosines[0] - highest));
+    sum.first += weight * (x - cosines[0]);
+    sum.second += weight * (xx / p_sum - x * x);
   }
-  for (double* value : {&sum.log_likelihood, &sum.gradient[0], &sum.gradient[1],
-                        &sum.aa, &sum.ab, &sum.bb}) {
-    *value /= total_weight;
-  }
-  const double penalty =
-      kPenaltyOfOnePair / static_cast<double>(pairs.num_pairs());
-  sum.value = -sum.log_likelihood;
-  for (int k = 0; k < (uses_lexical ? 2 : 1); ++k) {
-    const double distance = logs[k] - kPriorLog;
-    sum.value += penalty * distance * distance;
-    sum.gradient[k] += 2 * penalty * distance;
-  }
-  sum.aa += 2 * penalty;
-  // The penalty counts also without the lexical part, where it keeps the
-  // determinant above 0 and the second component of the step at 0.
-  sum.bb += 2 * penalty;
   return sum;
 }
 
-// Newton steps, halved until the objective falls.
-Logs Minimize(const ScoredPairs& pairs, bool uses_lexical,
-              double& log_likelihood) {
-  Logs logs = {kPriorLog, kPriorLog};
-  Objective now = Evaluate(pairs, logs, uses_lexical);
+// The negative log-likelihood at the best c, where `c` begins and is returned:
+// Newton steps, of at most a factor of 2.
+double BestLikelihood(const ScoredPairs& pairs, double w, double& c) {
+  Likelihood now = Evaluate(pairs, w, c);
   for (int i = 0; i < kMaxSteps; ++i) {
-    const double determinant = now.aa * now.bb - now.ab * now.ab;
-    const Logs direction = {
-        -(now.bb * now.gradient[0] - now.ab * now.gradient[1]) / determinant,
-        -(now.aa * now.gradient[1] - now.ab * now.gradient[0]) / determinant};
-    Objective next = now;
-    Logs at = logs;
-    // Far from the minimum a full Newton step may overshoot, so it is halved.
-    constexpr int kMaxHalvings = 20;
-    for (int halvings = 0; halvings < kMaxHalvings; ++halvings) {
-      const double length = std::ldexp(1.0, -halvings);
-      at = {logs[0] + length * direction[0], logs[1] + length * direction[1]};
-      next = Evaluate(pairs, at, uses_lexical);
-      if (next.value < now.value) break;
-    }
-    if (!(next.value < now.value)) break;
-    const double gained = now.value - next.value;
-    logs = at;
-    now = next;
-    if (gained < 1e-10) break;
+    // Clicks that are always first have no best c.
+    if (now.second <= 0) break;
+    const double next = std::clamp(c - now.first / now.second, c / 2,
+                                   std::min(2 * c, kMaxScale));
+    const bool done = std::abs(next - c) < 1e-3 * c;
+    c = next;
+    now = Evaluate(pairs, w, c);
+    if (done) break;
   }
-  log_likelihood = now.log_likelihood;
-  return logs;
+  return now.value;
 }
 
 // Pairs in random order, at most kMaxPairsOfQuery of a query.
@@ -221,14 +170,35 @@ class CandidateTitles {
 
 }  // namespace
 
+// Golden-section search: along w the likelihood has one maximum, because its
+// logarithm is concave in (c (1 - w), c w).
 double FitLexicalWeight(const ScoredPairs& pairs) {
-  if (pairs.num_pairs() == 0) return 0;
-  double alone = 0, joined = 0;
-  Minimize(pairs, /*uses_lexical=*/false, alone);
-  const Logs logs = Minimize(pairs, /*uses_lexical=*/true, joined);
-  // The comparison is without the penalty, which pulls b away from 0.
-  if (!(joined > alone)) return 0;
-  const double weight = 1 / (1 + std::exp(logs[0] - logs[1]));
+  double c = kFirstScale;
+  const auto cost = [&](double w) {
+    const double distance = w - kLexicalPriorWeight;
+    return BestLikelihood(pairs, w, c) + kPriorStrength * distance * distance;
+  };
+  constexpr double kGolden = 0.6180339887498949;
+  double low = 0, high = kLargestWeight;
+  double left = high - kGolden * (high - low);
+  double right = low + kGolden * (high - low);
+  double at_left = cost(left), at_right = cost(right);
+  while (high - low > kSmallestWeight) {
+    if (at_left <= at_right) {
+      high = right;
+      right = left;
+      at_right = at_left;
+      left = high - kGolden * (high - low);
+      at_left = cost(left);
+    } else {
+      low = left;
+      left = right;
+      at_left = at_right;
+      right = low + kGolden * (high - low);
+      at_right = cost(right);
+    }
+  }
+  const double weight = (low + high) / 2;
   return weight < kSmallestWeight ? 0 : weight;
 }
 
@@ -265,36 +235,24 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
   return scored;
 }
 
-absl::StatusOr<double> FitLexicalWeight(
-    const TrainOptions& options, const TrainingData& data,
-    std::span<const std::span<const TextPair>> samples,
-    std::vector<TensorView> weights) {
+absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
+                                        const TrainingData& data,
+                                        std::span<const TextPair> held_out,
+                                        std::vector<TensorView> weights) {
   const v1::ModelConfig config = DescribeModel(options, data.featurizer);
   SEMRANK_ASSIGN_OR_RETURN(const auto model,
                            ViewAsModel(std::move(weights), config, data));
   SEMRANK_ASSIGN_OR_RETURN(
       const auto lexical,
       LexicalPart::Create({.idf = data.lexical_idf.data()}, nullptr));
-  double sum = 0;
-  int num_samples = 0;
-  std::size_t num_pairs = 0;
-  for (const std::span<const TextPair> sample : samples) {
-    if (sample.empty()) continue;
-    const ScoredPairs pairs = ScoreHeldOutPairs({.texts = *data.texts,
-                                                 .held_out = sample,
-                                                 .titles = data.titles,
-                                                 .seed = options.seed},
-                                                *model, *lexical);
-    sum += FitLexicalWeight(pairs);
-    num_pairs += pairs.num_pairs();
-    ++num_samples;
-  }
-  // On queries whose titles the pass knows the towers are at their best, and w
-  // is near 0; on new titles it is high. It is not known which of them a server
-  // will see (TRAINING.md).
-  const double weight = num_samples == 0 ? 0 : sum / num_samples;
+  const ScoredPairs pairs = ScoreHeldOutPairs({.texts = *data.texts,
+                                               .held_out = held_out,
+                                               .titles = data.titles,
+                                               .seed = options.seed},
+                                              *model, *lexical);
+  const double weight = FitLexicalWeight(pairs);
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
-                weight, num_pairs);
+                weight, pairs.num_pairs());
   return weight;
 }
 

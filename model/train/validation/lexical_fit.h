@@ -2,13 +2,12 @@
 // clicked pairs of queries that the towers have not learned from.
 //
 //   Model    a softmax over one clicked and up to 255 random unclicked titles
-//            of s = a cos_dense + b cos_lexical. The minimum over a, b > 0 of
-//            the negative log-likelihood, a mean over queries, plus ((ln a - ln
-//            5)^2 + (ln b - ln 5)^2) / (2 x number of pairs). The penalty
-//            decides where there are few pairs, towards w = 1/2.
-//   Result   w = b / (a + b): the joined cosine (1 - w) cos_dense +
-//            w cos_lexical orders titles as s does. 0 when b makes held-out
-//            clicks less likely, or when it is below a hundredth.
+//            of c times the joined cosine, (1 - w) cos_dense + w cos_lexical.
+//            The minimum over w and c of the negative log-likelihood, a sum
+//            over queries, plus (w - 0.9)^2. The second term, a prior, decides
+//            where there are hardly any pairs: towers that learned from few
+//            pairs rank worse than letters do.
+//   Result   w, to .005; 0 when it is below a hundredth.
 //   Promise  the same pairs, model and seed give the same bits.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
@@ -41,7 +40,10 @@ struct ScoredPairs {
   std::size_t num_pairs() const { return weights.size(); }
 };
 
-// w in [0, 1). 0 without pairs.
+// w without any pairs to fit it on.
+inline constexpr double kLexicalPriorWeight = 0.9;
+
+// w in [0, 1).
 double FitLexicalWeight(const ScoredPairs& pairs);
 
 // The source of the pairs to fit on; what it refers to outlives the call.
@@ -59,12 +61,12 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
                               const TwoTowerModel& model,
                               const LexicalPart& lexical);
 
-// The mean of the weights that fit each of `samples`, pairs of `data` that
-// `weights` were learned without; 0 if all are empty. Prints it.
-absl::StatusOr<double> FitLexicalWeight(
-    const TrainOptions& options, const TrainingData& data,
-    std::span<const std::span<const TextPair>> samples,
-    std::vector<TensorView> weights);
+// The weight that fits `held_out`, pairs of `data` that `weights` were learned
+// without. Prints it.
+absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
+                                        const TrainingData& data,
+                                        std::span<const TextPair> held_out,
+                                        std::vector<TensorView> weights);
 
 }  // namespace semrank
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/eval/metrics/comparison.h"
 #include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
+#include "model/eval/rankers/tfidf_ranker.h"
 
 namespace semrank {
 namespace {
@@ -18,6 +21,11 @@ bool IsRelevant(const JudgedQuery& query, std::uint32_t document) {
          found->grade >= 1;
 }
 
+// A model is refused beyond this two-sided p of the paired t-test, on this many
+// queries or more.
+constexpr double kSignificance = 0.01;
+constexpr std::size_t kMinQueriesToRefuse = 20;
+
 ExampleRanking ExampleOf(const QueryEvaluation& evaluation,
                          const Collection& collection) {
   const JudgedQuery& query = collection.queries[evaluation.query];
@@ -28,6 +36,10 @@ ExampleRanking ExampleOf(const QueryEvaluation& evaluation,
                               .relevant = IsRelevant(query, ranked.index)});
   }
   return example;
+}
+
+bool HasHit(const ExampleRanking& example) {
+  return std::ranges::any_of(example.titles, &ExampleTitle::relevant);
 }
 
 }  // namespace
@@ -44,37 +56,82 @@ RankerComparer::RankerComparer(const DataOptions& options,
   }
 }
 
-absl::StatusOr<std::optional<RankerComparison>> RankerComparer::MeasureBm25(
-    ThreadPool& pool) const {
+absl::StatusOr<Evaluation> RankerComparer::Measure(
+    const Ranker& ranker, ThreadPool& pool, std::uint32_t run_depth) const {
+  EvaluateOptions options = options_;
+  options.run_depth = run_depth;
+  return EvaluateRanker(ranker, *collection_, options, pool);
+}
+
+absl::StatusOr<std::optional<RankerComparison>>
+RankerComparer::MeasureBaselines(ThreadPool& pool) {
   if (!collection_) return std::nullopt;
-  SEMRANK_ASSIGN_OR_RETURN(const auto ranker,
+  SEMRANK_ASSIGN_OR_RETURN(const auto words,
                            CreateBm25Ranker(collection_->documents, {}));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const Evaluation evaluation,
-      EvaluateRanker(*ranker, *collection_, options_, pool));
-  return RankerComparison{.judged = judged_,
-                          .num_queries = evaluation.queries.size(),
-                          .num_titles = collection_->documents.size(),
-                          .bm25 = evaluation.summary.mean};
+  SEMRANK_ASSIGN_OR_RETURN(const Evaluation bm25, Measure(*words, pool));
+  SEMRANK_ASSIGN_OR_RETURN(const auto letters,
+                           TfidfRanker::OfLetters(collection_->documents));
+  SEMRANK_ASSIGN_OR_RETURN(Evaluation letter_tfidf, Measure(*letters, pool));
+  RankerComparison comparison = {.judged = judged_,
+                                 .num_queries = bm25.queries.size(),
+                                 .num_titles = collection_->documents.size(),
+                                 .bm25 = bm25.summary,
+                                 .letter_tfidf = letter_tfidf.summary};
+  baselines_.push_back({"letter TF-IDF", std::move(letter_tfidf)});
+  return comparison;
+}
+
+absl::Status RankerComparer::AddStart(
+    std::shared_ptr<const TwoTowerModel> model, ThreadPool& pool,
+    RankerComparison& comparison) {
+  const ModelRanker ranker(std::move(model), collection_->documents, pool);
+  SEMRANK_ASSIGN_OR_RETURN(Evaluation evaluation, Measure(ranker, pool));
+  comparison.start = evaluation.summary;
+  baselines_.push_back({"the model of --init_from", std::move(evaluation)});
+  return absl::OkStatus();
 }
 
 absl::Status RankerComparer::AddModel(
     std::shared_ptr<const TwoTowerModel> model, ThreadPool& pool,
-    RankerComparison& comparison) const {
+    RankerComparison& comparison) {
   const ModelRanker ranker(std::move(model), collection_->documents, pool);
   // Only the model's rankings are shown, so only its runs are kept.
-  EvaluateOptions options = options_;
-  options.run_depth = kExampleDepth;
-  SEMRANK_ASSIGN_OR_RETURN(const Evaluation evaluation,
-                           EvaluateRanker(ranker, *collection_, options, pool));
-  comparison.model = evaluation.summary.mean;
-  const std::size_t total = evaluation.queries.size();
-  const std::size_t count = std::min(kNumExamples, total);
-  for (std::size_t i = 0; i < count; ++i) {
-    comparison.examples.push_back(
-        ExampleOf(evaluation.queries[i * total / count], *collection_));
-  }
+  SEMRANK_ASSIGN_OR_RETURN(model_, Measure(ranker, pool, kExampleDepth));
+  comparison.model = model_->summary;
+  AddExamples(*model_, comparison);
   return absl::OkStatus();
+}
+
+void RankerComparer::AddExamples(const Evaluation& evaluation,
+                                 RankerComparison& comparison) const {
+  std::vector<ExampleRanking> hits;
+  for (const QueryEvaluation& query : evaluation.queries) {
+    ExampleRanking example = ExampleOf(query, *collection_);
+    if (HasHit(example)) hits.push_back(std::move(example));
+  }
+  comparison.num_hits = hits.size();
+  const std::size_t count = std::min(kNumExamples, hits.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    comparison.examples.push_back(std::move(hits[i * hits.size() / count]));
+  }
+}
+
+std::optional<std::string> RankerComparer::DescribeLoss() const {
+  if (!model_ || model_->queries.size() < kMinQueriesToRefuse) {
+    return std::nullopt;
+  }
+  for (const Baseline& baseline : baselines_) {
+    const PairedComparison test =
+        CompareMetric(*model_, baseline.evaluation, kNdcgAt10);
+    if (test.delta >= 0 || test.t_test_p >= kSignificance) continue;
+    return absl::StrFormat(
+        "the trained model ranks worse than %s: NDCG@10 %.4f against %.4f on "
+        "%d %s queries, a difference of %.4f with a standard error of %.4f",
+        baseline.name, model_->summary.mean[kNdcgAt10],
+        baseline.evaluation.summary.mean[kNdcgAt10], model_->queries.size(),
+        judged_ ? "judged" : "held-out", -test.delta, test.standard_error);
+  }
+  return std::nullopt;
 }
 
 }  // namespace semrank

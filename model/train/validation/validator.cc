@@ -63,8 +63,8 @@ std::vector<std::uint8_t> DrawFolds(std::size_t count, std::uint64_t seed) {
 }
 
 std::optional<double> ValidationResult::Score() const {
-  if (metrics && !judged_by_loss) return (*metrics)[kNdcgAt10];
-  if (loss) return -*loss;
+  if (measure == EpochMeasure::kNdcg && metrics) return (*metrics)[kNdcgAt10];
+  if (measure == EpochMeasure::kLoss && loss) return -*loss;
   return std::nullopt;
 }
 
@@ -154,7 +154,7 @@ absl::StatusOr<ValidationResult> Validator::Validate(
     ModelTrainer& trainer, const v1::ModelConfig& config,
     ThreadPool& pool) const {
   ValidationResult result;
-  result.judged_by_loss = options_.early_stopping == EpochMeasure::kLoss;
+  result.measure = options_.early_stopping;
   if (!batches_.empty()) {
     SEMRANK_RETURN_IF_ERROR(MeasureLoss(trainer, result));
   }
@@ -196,7 +196,8 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
       const Evaluation evaluation,
       EvaluateRanker(ranker, *collection_, RankingOptions(), pool));
   result.metrics = evaluation.summary.mean;
-  if (!options_.data.valid_halves || result.judged_by_loss) {
+  result.ndcg_error = evaluation.summary.standard_error[kNdcgAt10];
+  if (!options_.data.valid_halves || result.measure == EpochMeasure::kLoss) {
     return absl::OkStatus();
   }
   FoldMeans means;

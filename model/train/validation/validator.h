@@ -75,12 +75,13 @@ std::vector<std::uint8_t> DrawFolds(std::size_t count, std::uint64_t seed);
 struct ValidationResult {
   std::optional<double> loss;           // mean a pair
   std::optional<MetricValues> metrics;  // means over the judged queries
-  bool judged_by_loss = false;          // even if there are metrics
+  double ndcg_error = 0;                // standard error of NDCG@10
+  EpochMeasure measure = EpochMeasure::kNdcg;
   // Score() of each half, with --valid_halves.
   std::optional<FoldScores> folds = {};
 
-  // What early stopping compares, higher is better: NDCG@10, or the loss,
-  // negated. Nothing without validation.
+  // The measure, higher is better: NDCG@10, or the loss, negated. Nothing
+  // without validation, or where the last epoch is published anyway.
   std::optional<double> Score() const;
 };
 

@@ -88,7 +88,8 @@ TEST(TrainOptionsTest, NothingIsHeldOutBesideOtherValidation) {
 TEST(TrainOptionsTest, EpochsAreMeasuredByWhatThereIs) {
   TrainOptions options = Valid();
   ASSERT_THAT(ResolveOptions(options), IsOk());
-  EXPECT_EQ(options.early_stopping, EpochMeasure::kLoss);
+  EXPECT_EQ(options.early_stopping, EpochMeasure::kAuto);  // the data decide
+  EXPECT_TRUE(options.data.default_valid_fraction);
   options = Valid();
   options.data.valid_queries = "q";
   options.data.valid_docs = "d";
@@ -96,6 +97,23 @@ TEST(TrainOptionsTest, EpochsAreMeasuredByWhatThereIs) {
   TrainOptions by_loss = options;
   ASSERT_THAT(ResolveOptions(options), IsOk());
   EXPECT_EQ(options.early_stopping, EpochMeasure::kNdcg);
+  by_loss.early_stopping = EpochMeasure::kLoss;
+  ASSERT_THAT(ResolveOptions(by_loss), IsOk());
+  EXPECT_EQ(by_loss.data.valid_fraction, kDefaultValidFraction);
+}
+
+TEST(TrainOptionsTest, TheLastEpochOfARateThatFallsIsPublished) {
+  TrainOptions options = DefaultOptions(v1::TOWER_KIND_LINEAR);
+  options.data = Valid().data;
+  TrainOptions held_out = options, by_loss = options;
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.early_stopping, EpochMeasure::kLast);
+  EXPECT_EQ(options.data.valid_fraction, 0);
+  EXPECT_EQ(WhatMakesUnused("patience", options), "early_stopping=last");
+  held_out.data.valid_fraction = 0.1;
+  ASSERT_THAT(ResolveOptions(held_out), IsOk());
+  EXPECT_EQ(held_out.early_stopping, EpochMeasure::kLast);
+  EXPECT_EQ(held_out.data.valid_fraction, 0.1);
   by_loss.early_stopping = EpochMeasure::kLoss;
   ASSERT_THAT(ResolveOptions(by_loss), IsOk());
   EXPECT_EQ(by_loss.data.valid_fraction, kDefaultValidFraction);

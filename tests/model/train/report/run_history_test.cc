@@ -16,6 +16,12 @@ RunHistory TestHistory() {
   history.start = absl::FromUnixSeconds(1'700'000'000);
   history.lexical_weight = 1.0 / 7;
   history.before_training = ValidationResult{.loss = 2.0 / 7, .metrics = {}};
+  RankerComparison& comparison = history.comparison.emplace();
+  comparison.trial = true;
+  comparison.num_titles = 77;
+  comparison.bm25.mean[kNdcgAt3] = 0.7;
+  comparison.model.emplace().standard_error[kMap] = 1.0 / 9;
+  comparison.examples = {{"q", {{"t", 0.1f, true}}}};
   EpochRecord record;
   record.epoch = 1;
   record.num_pairs = 7;
@@ -23,6 +29,7 @@ RunHistory TestHistory() {
   record.peak_memory_bytes = std::int64_t{1} << 40;
   record.train_loss = 0.1;  // no finite binary fraction
   record.validation.loss = 1.0 / 3;
+  record.validation.measure = EpochMeasure::kLoss;
   record.best = true;
   history.FinishEpoch(record);
   record.epoch = 2;
@@ -47,6 +54,18 @@ TEST(RunHistoryTest, ComesBackToTheLastBit) {
   ASSERT_TRUE(back.before_training.has_value());
   EXPECT_EQ(back.before_training->loss, 2.0 / 7);
   EXPECT_FALSE(back.before_training->metrics);
+  ASSERT_TRUE(back.comparison.has_value());
+  EXPECT_TRUE(back.comparison->trial);
+  EXPECT_EQ(back.comparison->num_titles, 77u);
+  EXPECT_EQ(back.comparison->bm25.mean[kNdcgAt3], 0.7);
+  EXPECT_EQ(back.comparison->model->standard_error[kMap], 1.0 / 9);
+  EXPECT_FALSE(back.comparison->start);
+  ASSERT_EQ(back.comparison->examples.size(), 1u);
+  EXPECT_EQ(back.comparison->examples[0].query, "q");
+  ASSERT_EQ(back.comparison->examples[0].titles.size(), 1u);
+  EXPECT_EQ(back.comparison->examples[0].titles[0].title, "t");
+  EXPECT_EQ(back.comparison->examples[0].titles[0].score, 0.1f);
+  EXPECT_TRUE(back.comparison->examples[0].titles[0].relevant);
   EXPECT_EQ(back.epoch(), 3);
   EXPECT_EQ(back.current.num_batches, 5);
   EXPECT_EQ(back.current.loss, history.current.loss);
@@ -58,6 +77,7 @@ TEST(RunHistoryTest, ComesBackToTheLastBit) {
   EXPECT_EQ(back.epochs[0].peak_memory_bytes, std::int64_t{1} << 40);
   EXPECT_EQ(back.epochs[0].train_loss, 0.1);
   EXPECT_EQ(back.epochs[0].validation.loss, 1.0 / 3);
+  EXPECT_EQ(back.epochs[0].validation.measure, EpochMeasure::kLoss);
   EXPECT_FALSE(back.epochs[0].validation.metrics);
   EXPECT_TRUE(back.epochs[0].best);
   EXPECT_FALSE(back.epochs[0].gradient_norm);

@@ -78,7 +78,7 @@ TEST(FormatEpochJsonTest, HasTheScoresOfBothHalvesForTuning) {
   EpochRecord record = Record();
   record.validation = {.loss = 2.5,
                        .metrics = std::nullopt,
-                       .judged_by_loss = true,
+                       .measure = EpochMeasure::kLoss,
                        .folds = FoldScores{{{-2.25, 10}, {-2.75, 10}}}};
   EXPECT_EQ(nlohmann::json::parse(
                 FormatEpochJson(record, absl::FromUnixSeconds(0), 3))["halves"],

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "model/base/file_io.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -17,6 +19,7 @@ ReportContent TestContent() {
   ReportContent content;
   content.model_dir = "models/<b>shop</b>";
   content.config.set_gamma(20);
+  content.config.set_tower(v1::TOWER_KIND_LINEAR);
   content.config.mutable_training()->set_learning_rate(0.25);
   content.data.train_pairs = 1'234'567;
   content.data.queries.Add("two words");
@@ -64,6 +67,7 @@ TEST(TrainingReportTest, ShowsEpochsDataConfigurationAndFlags) {
   EXPECT_THAT(html, HasSubstr("best: 2"));
   EXPECT_THAT(html, HasSubstr("1,234,567"));
   EXPECT_THAT(html, HasSubstr("training.learning_rate"));
+  EXPECT_THAT(html, HasSubstr("<dt>tower</dt><dd>linear</dd>"));
   EXPECT_THAT(html, HasSubstr("<dt>--gamma</dt><dd>20 (environment)</dd>"));
   EXPECT_THAT(html,
               HasSubstr("queries, words (30 or more in the last) 2: 100"));
@@ -73,8 +77,10 @@ RankerComparison TestComparison() {
   return {.judged = true,
           .num_queries = 2345,
           .num_titles = 67'890,
-          .bm25 = {0.1234, 0.2345, 0.3456},
-          .model = MetricValues{0.4321},
+          .bm25 = {.mean = {0.1234, 0.2345, 0.3456}},
+          .letter_tfidf = {},
+          .model = MetricSummary{.mean = {0.4321}, .standard_error = {0.0123}},
+          .num_hits = 1432,
           .examples = {
               {.query = "it's <b>",
                .titles = {{.title = "one", .score = 0.75f},
@@ -86,13 +92,23 @@ TEST(TrainingReportTest, NamesBm25BesideTheModel) {
   EXPECT_THAT(FormatReport(content, ThreeEpochs()), Not(HasSubstr("BM25")));
   content.comparison = TestComparison();
   const std::string html = FormatReport(content, ThreeEpochs());
-  for (const char* text : {">BM25<", ">0.1234<", ">0.2345<", ">0.3456<",
-                           ">this model<", ">0.4321<", "2,345", "67,890"}) {
+  for (const char* text : {">BM25<", ">0.1234 ± 0.0000<", ">0.2345 ± ",
+                           ">0.3456 ± ", ">letter TF-IDF<", ">this model<",
+                           ">0.4321 ± 0.0123<", "2,345", "67,890"}) {
     EXPECT_THAT(html, HasSubstr(text));
   }
+  EXPECT_THAT(html, Not(HasSubstr("So few queries")));
   content.comparison->model.reset();
   EXPECT_THAT(FormatReport(content, ThreeEpochs()),
               Not(HasSubstr(">this model<")));
+}
+
+TEST(TrainingReportTest, SaysThatFewQueriesMeanNothing) {
+  ReportContent content = TestContent();
+  content.comparison = TestComparison();
+  content.comparison->num_queries = 5;
+  EXPECT_THAT(FormatReport(content, ThreeEpochs()),
+              HasSubstr("So few queries (5) do not say"));
 }
 
 TEST(TrainingReportTest, ShowsExampleRankingsWithWhatWasRelevant) {
@@ -100,6 +116,7 @@ TEST(TrainingReportTest, ShowsExampleRankingsWithWhatWasRelevant) {
   content.comparison = TestComparison();
   const std::string html = FormatReport(content, ThreeEpochs());
   EXPECT_THAT(html, HasSubstr("<h3>it&#39;s &lt;b&gt;</h3>"));
+  EXPECT_THAT(html, HasSubstr("1,432 queries, of 2,345, that have a relevant"));
   EXPECT_THAT(html, HasSubstr("<li>one <span class=\"score\">0.7500</span>"
                               "</li>"));
   EXPECT_THAT(html, HasSubstr("0.5000</span> <span class=\"relevant\">"
@@ -111,7 +128,7 @@ TEST(TrainingReportTest, APublishedModelComesWithTheNextCommands) {
   content.comparison = TestComparison();
   EXPECT_THAT(FormatReport(content, ThreeEpochs()),
               Not(HasSubstr("semrank-server")));
-  content.published = true;
+  content.version_dir = "my models/shop/3";
   content.model_dir = "my models/shop";
   const std::string html = FormatReport(content, ThreeEpochs());
   EXPECT_THAT(html, HasSubstr("<code>semrank-server &#39;--model_dir="
@@ -174,6 +191,15 @@ TEST(TrainingReportTest, IsReplacedAfterEachEpochAndAtTheEnd) {
   content.state = "published as x/1";
   ASSERT_THAT(WriteReport(content, history), IsOk());
   ASSERT_OK_AND_ASSIGN(html, ReadFile(path, 1 << 20));
+  EXPECT_THAT(html, HasSubstr("published as x/1"));
+  // The page of a version stays.
+  std::filesystem::create_directory(dir.File("1"));
+  content.version_dir = dir.File("1");
+  ASSERT_THAT(WriteReport(content, history), IsOk());
+  content = TestContent();
+  content.model_dir = dir.path();
+  ASSERT_THAT(WriteReport(content, history), IsOk());
+  ASSERT_OK_AND_ASSIGN(html, ReadFile(dir.File("1/report.html"), 1 << 20));
   EXPECT_THAT(html, HasSubstr("published as x/1"));
 }
 

@@ -44,6 +44,20 @@ TEST(EarlyStoppingTest, StopsAfterPatienceEpochsWithoutImprovement) {
   EXPECT_TRUE(stopping.ShouldStop());
 }
 
+TEST(EarlyStoppingTest, ALaterEpochWithinTheNoiseOfTheHighestIsTheBest) {
+  EarlyStopping stopping(3);
+  EXPECT_TRUE(stopping.Add(0.50, 0.02));
+  EXPECT_TRUE(stopping.Add(0.49, 0.02));
+  // Below the highest, not below the one before.
+  EXPECT_FALSE(stopping.Add(0.475, 0.02));
+  EXPECT_EQ(stopping.best_epoch(), 2);
+  EXPECT_EQ(stopping.highest_epoch(), 1);
+  EXPECT_FALSE(stopping.ShouldStop());
+  EXPECT_TRUE(stopping.Add(0.485, 0.02));
+  EXPECT_EQ(stopping.best_epoch(), 4);
+  EXPECT_TRUE(stopping.ShouldStop());
+}
+
 TEST(EarlyStoppingTest, PatienceZeroNeverStops) {
   EarlyStopping stopping(0);
   stopping.Add(1);

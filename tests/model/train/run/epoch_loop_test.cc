@@ -87,6 +87,7 @@ class EpochLoopTest : public TrainerTest {
     options_.data.valid_docs.clear();
     options_.data.valid_qrels.clear();
     options_.data.valid_fraction = 0.25;
+    options_.early_stopping = EpochMeasure::kLoss;
     options_.epochs = 3;
     std::filesystem::create_directories(options_.data.model_dir);
   }
@@ -205,6 +206,7 @@ TEST_P(DivergedTest, ARunWhoseValidationIsNeverANumberHasNoBestEpoch) {
   options_.tower.hidden_dims.clear();
   if (GetParam()) {
     options_.data = judged_;
+    options_.early_stopping = EpochMeasure::kNdcg;
   } else {
     options_.data.valid_pair_files = options_.data.train_files;
   }

@@ -41,14 +41,15 @@ TEST_F(InitFromTest, BeginsFromAPublishedModelAndKeepsItsVocabulary) {
     const std::string second = dir_.File("second_" + tower);
     ASSERT_EQ(Run({train_, "--model_dir=" + first, "--tower=" + tower,
                    "--features=letters+words", "--ngram_length=2",
-                   "--embedding_dim=8", "--noshared_towers", "--epochs=1"})
+                   "--embedding_dim=8", "--noshared_towers", "--epochs=1",
+                   "--lexical=none"})
                   .exit_code,
               0);
     // A step too small to change a weight, on other words.
     const ProgramResult result =
         Run({"--train=" + dir_.Write("other.tsv", "red wine\tdrinks\na\tb\n"),
              "--model_dir=" + second, "--init_from=" + first, "--epochs=1",
-             "--optimizer=sgd", "--learning_rate=1e-30"});
+             "--optimizer=sgd", "--learning_rate=1e-30", "--lexical=none"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     for (const char* file :
          {"/1/weights.safetensors", "/1/ngrams.txt", "/1/words.txt"}) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "model/format/model_bundle.h"
 #include "model/train/run/train.h"
+#include "model/train/validation/lexical_fit.h"
 #include "tests/model/train/run/trainer_fixture.h"
 #include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
@@ -67,11 +68,24 @@ TEST_F(LexicalWeightTest, NoneAndZeroLeaveTheTowerAlone) {
   }
 }
 
-TEST_F(LexicalWeightTest, TooFewPairsForAFitGiveNoLexicalPart) {
+TEST_F(LexicalWeightTest, TooFewPairsForAFitLeaveTheRankingToLetters) {
   options_.data.train_files = {dir_.Write("few.tsv", "a\tb\nc\td\n")};
   options_.features.lexical = "auto";
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
-  EXPECT_FALSE(Published().has_lexical());
+  EXPECT_EQ(Published().lexical().weight(), kLexicalPriorWeight);
+  EXPECT_FALSE(summary.comparison.has_value());
+}
+
+TEST_F(LexicalWeightTest, TheTrialSaysHowWellUnknownQueriesAreRanked) {
+  options_.features.lexical = "auto";
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
+  ASSERT_TRUE(summary.comparison.has_value());
+  EXPECT_TRUE(summary.comparison->trial);
+  EXPECT_EQ(summary.comparison->num_queries, 50u);  // a quarter
+  EXPECT_EQ(summary.comparison->num_titles, 200u);
+  EXPECT_GT(summary.comparison->model->mean[kNdcgAt10], 0.9);
+  EXPECT_GT(summary.comparison->letter_tfidf.mean[kNdcgAt10], 0.9);
+  EXPECT_EQ(summary.best.num_pairs, 200);
 }
 
 TEST_F(LexicalWeightTest, OfAStreamIsFittedOnItsHeldOutPairs) {

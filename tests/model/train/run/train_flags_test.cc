@@ -146,7 +146,7 @@ TEST_F(TrainFlagsTest, PrintedOptionsAreExplicitAndNameTheirSource) {
         "\nnegatives = 50 +# --preset=clsm2014\n",
         "\nbatch_size = 1024 +# --preset=clsm2014\n",
         "\nvalid_fraction = 0.05 +# default \\(-1\\)\n",
-        "\nearly_stopping = loss +# default \\(auto\\)\n",
+        "\nearly_stopping = auto +# default; the data decide: loss with 1000",
         "\nactivation = tanh +# default", "\ntrain = \"\" +# default\n"}) {
     EXPECT_THAT(text, testing::ContainsRegex(pattern));
   }
@@ -167,7 +167,7 @@ TEST_F(TrainFlagsTest, PrintedOptionsSayWhatTheDataDecide) {
         "\nlexical = auto +# default; the data decide: the weight that fits"}) {
     EXPECT_THAT(describe({}), testing::ContainsRegex(pattern));
   }
-  EXPECT_THAT(describe({"--preset=dssm2013"}),
+  EXPECT_THAT(describe({"--preset=dssm2013", "--early_stopping=last"}),
               testing::Not(HasSubstr("the data decide")));
 }
 

@@ -55,6 +55,7 @@ class TrainingStateTest : public TrainerTest {
     EpochRecord record;
     record.epoch = history.epoch();
     record.validation.loss = loss;
+    record.validation.measure = EpochMeasure::kLoss;
     record.score = -loss;
     state.FinishEpoch(record);
   }

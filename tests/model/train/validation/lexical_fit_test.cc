@@ -46,13 +46,11 @@ TEST(LexicalFitTest, FindsTheWeightThatClicksWereDrawnWith) {
 
 TEST(LexicalFitTest, IsZeroWhereTheLexicalCosineMisleads) {
   EXPECT_EQ(FitLexicalWeight(DrawClicks(10, -3, 2000)), 0);
-  EXPECT_EQ(FitLexicalWeight({}), 0);
 }
 
-TEST(LexicalFitTest, OnePairDecidesLittle) {
-  const double weight = FitLexicalWeight(DrawClicks(5, 5, 1));
-  EXPECT_GT(weight, 0.05);
-  EXPECT_LT(weight, 0.95);
+TEST(LexicalFitTest, ThePriorDecidesWithoutPairsAndLittleWithMany) {
+  EXPECT_NEAR(FitLexicalWeight({}), kLexicalPriorWeight, 0.01);
+  EXPECT_LT(FitLexicalWeight(DrawClicks(10, 1, 100)), 0.3);
 }
 
 TEST(LexicalFitTest, APairWithoutUnclickedTitlesSaysNothing) {
@@ -62,7 +60,6 @@ TEST(LexicalFitTest, APairWithoutUnclickedTitlesSaysNothing) {
   pairs.lexical.push_back(0.0f);
   pairs.offsets.push_back(pairs.semantic.size());
   pairs.weights.push_back(1);
-  // The penalty counts it.
   EXPECT_NEAR(FitLexicalWeight(pairs), weight, 1e-3);
 }
 

@@ -54,7 +54,7 @@ TEST(HeldOutCollectionTest, IsOfBoundedSizeAndTheSameEachTime) {
   EXPECT_EQ(first->documents, again->documents);
 }
 
-TEST(RankerComparerTest, MeasuresBm25OnTheCollectionThatThereIs) {
+TEST(RankerComparerTest, MeasuresBaselinesOnTheCollectionThatThereIs) {
   auto judged = std::make_shared<Collection>();
   judged->documents = {"other thing", "red shoes"};
   judged->document_ids = {"b", "a"};
@@ -64,17 +64,21 @@ TEST(RankerComparerTest, MeasuresBm25OnTheCollectionThatThereIs) {
                       .missing = {}}};
   ThreadPool pool(1);
   for (const bool has_judged : {true, false}) {
-    const RankerComparer comparer({}, has_judged ? judged : nullptr, judged);
-    ASSERT_OK_AND_ASSIGN(const auto comparison, comparer.MeasureBm25(pool));
+    RankerComparer comparer({}, has_judged ? judged : nullptr, judged);
+    ASSERT_OK_AND_ASSIGN(const auto comparison,
+                         comparer.MeasureBaselines(pool));
     ASSERT_TRUE(comparison.has_value());
     EXPECT_EQ(comparison->judged, has_judged);
     EXPECT_EQ(comparison->num_queries, 1u);
     EXPECT_EQ(comparison->num_titles, 2u);
-    EXPECT_EQ(comparison->bm25[kNdcgAt1], 1);
+    EXPECT_EQ(comparison->bm25.mean[kNdcgAt1], 1);
+    EXPECT_EQ(comparison->letter_tfidf.mean[kNdcgAt1], 1);
+    EXPECT_FALSE(comparer.DescribeLoss().has_value());
     EXPECT_FALSE(comparison->model.has_value());
   }
-  ASSERT_OK_AND_ASSIGN(const auto none,
-                       RankerComparer({}, nullptr, nullptr).MeasureBm25(pool));
+  ASSERT_OK_AND_ASSIGN(
+      const auto none,
+      RankerComparer({}, nullptr, nullptr).MeasureBaselines(pool));
   EXPECT_FALSE(none.has_value());
 }
 
