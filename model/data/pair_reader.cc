@@ -1,7 +1,9 @@
 #include "model/data/pair_reader.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -38,16 +40,34 @@ absl::Status ParseCount(std::string_view name, std::string_view text,
 }
 
 absl::Status ParseText(std::string_view name, std::string_view text,
-                       std::string& normalized) {
+                       std::int64_t max_bytes, std::string& normalized) {
   if (absl::Status status = NormalizeText(text, normalized); !status.ok()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: %s", name, ToStd(status.message())));
   }
   // A text without letters and numbers has no features: its vector is zero, and
   // nothing can be learned from it.
-  if (!normalized.empty()) return absl::OkStatus();
+  if (normalized.empty()) {
+    return absl::OutOfRangeError(
+        absl::StrFormat("%s has neither letters nor numbers", name));
+  }
+  if (static_cast<std::int64_t>(normalized.size()) <= max_bytes) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(
-      absl::StrFormat("%s has neither letters nor numbers", name));
+      absl::StrFormat("%s has %d bytes after normalising, over the limit of %d "
+                      "(--max_text_bytes)",
+                      name, normalized.size(), max_bytes));
+}
+
+// "query TAB title" and its like, which no one has clicked.
+bool IsHeader(std::string_view query, std::string_view title) {
+  static constexpr absl::string_view kTitles[] = {"title", "document", "doc",
+                                                  "item", "product"};
+  return absl::EqualsIgnoreCase(ToAbsl(query), "query") &&
+         std::ranges::any_of(kTitles, [&](absl::string_view name) {
+           return absl::EqualsIgnoreCase(ToAbsl(title), name);
+         });
 }
 
 absl::Status CheckFields(int num_fields, bool judged) {
@@ -64,8 +84,8 @@ absl::Status CheckFields(int num_fields, bool judged) {
 
 }  // namespace
 
-absl::Status ParsePair(std::string_view line, PairLines lines,
-                       ClickPair& pair) {
+absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
+                       std::int64_t max_text_bytes) {
   const bool judged = lines == PairLines::kJudged;
   if (const std::string problem = ProblemOfBytes(line); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
@@ -73,6 +93,9 @@ absl::Status ParsePair(std::string_view line, PairLines lines,
   std::string_view fields[kMaxFields];
   const int num_fields = SplitTabs(line, fields);
   SEMRANK_RETURN_IF_ERROR(CheckFields(num_fields, judged));
+  if (IsHeader(fields[0], fields[1])) {
+    return absl::InvalidArgumentError("is a header, not a pair");
+  }
   pair.clicks = 1;
   pair.impressions = 0;
   if (num_fields > 2) {
@@ -83,8 +106,9 @@ absl::Status ParsePair(std::string_view line, PairLines lines,
     SEMRANK_RETURN_IF_ERROR(
         ParseCount("impressions", fields[3], pair.impressions));
   }
-  SEMRANK_RETURN_IF_ERROR(ParseText("query", fields[0], pair.query));
-  return ParseText("title", fields[1], pair.title);
+  SEMRANK_RETURN_IF_ERROR(
+      ParseText("query", fields[0], max_text_bytes, pair.query));
+  return ParseText("title", fields[1], max_text_bytes, pair.title);
 }
 
 // Does not normalise the texts: the shuffler calls this for every line, and bad
@@ -97,11 +121,12 @@ std::int64_t ClicksOf(std::string_view line) {
 }
 
 PairReader::PairReader(std::vector<std::string> paths, PairLines lines,
-                       BadLines& bad_lines)
+                       BadLines& bad_lines, std::int64_t max_text_bytes)
     : paths_(std::move(paths)),
       lines_(lines),
       num_bytes_(SizeOf(paths_)),
-      bad_lines_(bad_lines) {}
+      bad_lines_(bad_lines),
+      max_text_bytes_(max_text_bytes) {}
 
 double PairReader::fraction_read() const {
   if (num_bytes_ == 0) return 0;
@@ -116,7 +141,12 @@ double PairReader::fraction_read() const {
 absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;
-  if (const absl::Status status = ParsePair(line, lines_, pair); !status.ok()) {
+  const absl::Status status = ParsePair(line, lines_, pair, max_text_bytes_);
+  if (absl::IsOutOfRange(status)) {
+    ++num_without_words_;
+    return false;
+  }
+  if (!status.ok()) {
     SEMRANK_RETURN_IF_ERROR(bad_lines_.Add(file_->path(), file_->line_number(),
                                            ToStd(status.message())));
     return false;

@@ -9,13 +9,16 @@
 //            them. They are counted.
 //   Judged   files of graded titles are read too; there the third field is a
 //            grade.
+//   Wordless pairs with a text that has neither letters nor numbers are
+//            skipped and counted: nothing can be learned from them.
 //   Errors   BadLines counts lines with a wrong number of fields, a count that
-//            is not a number, a text that is not UTF-8 or has neither letters
-//            nor numbers, and lines of ProblemOfBytes.
+//            is not a number, a text that is not UTF-8 or too long, a header
+//            line, and lines of ProblemOfBytes.
 #ifndef SEMRANK_MODEL_DATA_PAIR_READER_H_
 #define SEMRANK_MODEL_DATA_PAIR_READER_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +37,9 @@ struct ClickPair {
   std::int64_t impressions = 0;  // 0 = not given
 };
 
+inline constexpr std::int64_t kNoTextLimit =
+    std::numeric_limits<std::int64_t>::max();
+
 enum class PairLines {
   kClicked,  // those with at least one click
   kAll,      // also those with 0 clicks
@@ -46,9 +52,10 @@ inline constexpr std::int64_t kPairsPerUpdate = 1'024;
 
 class PairReader {
  public:
-  // Reads the files one after another. `bad_lines` outlives the reader.
+  // Reads the files one after another. `bad_lines` outlives the reader. A text
+  // of more than `max_text_bytes` after normalising makes a bad line.
   PairReader(std::vector<std::string> paths, PairLines lines,
-             BadLines& bad_lines);
+             BadLines& bad_lines, std::int64_t max_text_bytes = kNoTextLimit);
 
   // False at the end of the last file.
   absl::StatusOr<bool> Next(ClickPair& pair);
@@ -57,6 +64,7 @@ class PairReader {
   double fraction_read() const;
   std::int64_t num_lines() const { return num_lines_; }
   std::int64_t num_without_clicks() const { return num_without_clicks_; }
+  std::int64_t num_without_words() const { return num_without_words_; }
 
  private:
   // Returns true if `line` has a pair to return, and stores it in `pair`.
@@ -71,10 +79,14 @@ class PairReader {
   BadLines& bad_lines_;
   std::int64_t num_lines_ = 0;
   std::int64_t num_without_clicks_ = 0;
+  std::int64_t num_without_words_ = 0;
+  std::int64_t max_text_bytes_;
 };
 
-// Parses one line. InvalidArgument with the reason if it cannot be used.
-absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair);
+// Parses one line. InvalidArgument with the reason if it cannot be used;
+// OutOfRange for a text without letters and numbers.
+absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
+                       std::int64_t max_text_bytes = kNoTextLimit);
 // The clicks of a line, or 1 if they are missing or cannot be read. Does not
 // look at the texts.
 std::int64_t ClicksOf(std::string_view line);

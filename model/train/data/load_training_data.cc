@@ -15,6 +15,7 @@
 #include "model/base/status_macros.h"
 #include "model/data/input_progress.h"
 #include "model/data/pair_reader.h"
+#include "model/train/data/check_pairs.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/data/report_data.h"
 #include "model/train/data/streamed_data.h"
@@ -26,14 +27,13 @@ namespace {
 
 // All clicked pairs of `files`, at least one. `shown`, unless null, gets all
 // lines, also those with 0 clicks. OutOfRange as soon as the pairs do not fit
-// in the limit of `memory`; null = pairs of any size.
+// in the memory limit.
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
-    const std::vector<std::string>& files, BadLines& bad_lines,
-    TextInterner& texts, const DataOptions* memory,
-    std::vector<ShownTitle>* shown) {
+    const std::vector<std::string>& files, const TrainOptions& options,
+    BadLines& bad_lines, TextInterner& texts, std::vector<ShownTitle>* shown) {
   PairReader reader(files,
                     shown != nullptr ? PairLines::kAll : PairLines::kClicked,
-                    bad_lines);
+                    bad_lines, options.data.max_text_bytes);
   InputProgress progress("reading", files, "pair");
   progress.Start();
   std::vector<TextPair> pairs;
@@ -55,9 +55,9 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
     }
     if (pair.clicks == 0) continue;
     pairs.push_back(interned);
-    if (memory != nullptr && !FitsInMemory(PairBytes(pairs.size(), texts.size(),
-                                                     texts.num_characters()),
-                                           *memory)) {
+    if (!FitsInMemory(
+            PairBytes(pairs.size(), texts.size(), texts.num_characters()),
+            options.data)) {
       return absl::OutOfRangeError("the pairs do not fit in memory");
     }
     if (pairs.size() % kPairsPerUpdate == 0) {
@@ -71,6 +71,12 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                   reader.num_without_clicks(),
                   shown != nullptr ? "negatives only" : "left out");
   }
+  if (reader.num_without_words() > 0) {
+    absl::FPrintF(stderr,
+                  "%d pairs have a text without letters and numbers and are "
+                  "left out\n",
+                  reader.num_without_words());
+  }
   if (pairs.empty()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("no usable pair among the %d lines of %s",
@@ -83,11 +89,36 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
       absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
 }
 
-absl::StatusOr<std::vector<TextPair>> ReadValidPairs(const DataOptions& options,
-                                                     BadLines& bad_lines,
-                                                     TextInterner& texts) {
-  return ReadPairs(options.valid_pair_files, bad_lines, texts,
-                   /*memory=*/nullptr, /*shown=*/nullptr);
+absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
+    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts) {
+  auto pairs = ReadPairs(options.data.valid_pair_files, options, bad_lines,
+                         texts, /*shown=*/nullptr);
+  if (!absl::IsOutOfRange(pairs.status())) return pairs;
+  // They are not streamed.
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("the pairs of --valid_pairs do not fit in %d bytes of "
+                      "memory: give fewer, "
+                      "or a higher --memory_limit",
+                      MemoryLimit(options.data)));
+}
+
+// The pairs of an epoch stand in a list of their own, as often as they occur.
+absl::Status CheckRepeatsFit(const TrainOptions& options,
+                             const std::vector<TextPair>& pairs) {
+  std::int64_t num_pairs = 0;
+  for (const TextPair& pair : pairs) {
+    num_pairs += Repetitions(pair.clicks, options.loss);
+  }
+  const std::int64_t bytes =
+      num_pairs * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  if (FitsInMemory(bytes, options.data)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "with --clicks=repeat an epoch has %d pairs, whose order takes %d bytes: "
+      "more than fit in %d bytes of memory. --clicks=weight counts clicks "
+      "without repeating pairs; or give --memory_limit=%d",
+      num_pairs, bytes, MemoryLimit(options.data),
+      static_cast<std::int64_t>(static_cast<double>(bytes) / kMaxPairShare) +
+          1));
 }
 
 // Returns the validation pairs that the options ask for; pairs that are held
@@ -96,7 +127,7 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
     const TrainOptions& options, BadLines& bad_lines, TextInterner& texts,
     std::vector<TextPair>& train_pairs) {
   if (!options.data.valid_pair_files.empty()) {
-    return ReadValidPairs(options.data, bad_lines, texts);
+    return ReadValidPairs(options, bad_lines, texts);
   }
   if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
   std::vector<TextPair> held_out =
@@ -170,8 +201,10 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   const bool uses_shown = UsesShownTitles(options.loss);
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> train_pairs,
-      ReadPairs(options.data.train_files, bad_lines, texts, &options.data,
+      ReadPairs(options.data.train_files, options, bad_lines, texts,
                 uses_shown ? &shown_lines : nullptr));
+  SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, train_pairs));
+  SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, train_pairs, texts));
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> valid_pairs,
       TakeValidPairs(options, bad_lines, texts, train_pairs));
@@ -246,8 +279,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(CountedLog log, CountLog(options, bad_lines));
   PairStream& stream = *log.stream;
   if (!options.data.valid_pair_files.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        log.held_out, ReadValidPairs(options.data, bad_lines, stream.texts));
+    SEMRANK_ASSIGN_OR_RETURN(log.held_out,
+                             ReadValidPairs(options, bad_lines, stream.texts));
   }
   ShownTitles shown;
   if (UsesShownTitles(options.loss)) {

@@ -1,5 +1,6 @@
 #include "model/train/data/memory_budget.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,7 +64,14 @@ std::int64_t PeakResidentMemory() {
 }
 
 std::int64_t MemoryLimit(const DataOptions& options) {
-  return options.memory_limit > 0 ? options.memory_limit : PhysicalMemory() / 2;
+  if (options.memory_limit > 0) return options.memory_limit;
+  // A limit of the shell (ulimit -v) bounds the process as memory does.
+  std::int64_t memory = PhysicalMemory();
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    memory = std::min(memory, static_cast<std::int64_t>(limit.rlim_cur));
+  }
+  return memory / 2;
 }
 
 std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,

@@ -27,7 +27,8 @@ std::int64_t PhysicalMemory();
 std::int64_t ResidentMemory();
 std::int64_t PeakResidentMemory();
 
-// The limit in bytes: the option's, or half of this machine's memory.
+// The limit in bytes: the option's, or half of this machine's memory, or of
+// what the shell allows the process (RLIMIT_AS) if that is less.
 std::int64_t MemoryLimit(const DataOptions& options);
 
 // Bytes of pairs of `num_texts` distinct texts with `num_characters` in all, at

@@ -207,7 +207,8 @@ void TitleSample::Add(std::uint64_t hash, const std::string& title) {
 absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
                                     BadLines& bad_lines) {
   StreamCounter counter(options);
-  PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines);
+  PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines,
+                    options.data.max_text_bytes);
   InputProgress progress("counting", options.data.train_files, "pair");
   progress.Start();
   ClickPair pair;

@@ -73,6 +73,11 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
                    "grade than the clicked one are the negatives of "
                    "--negative_sampling=shown and --hard_negatives.");
   AddBadLinesFlag(command_line, &options.max_bad_lines);
+  command_line.Add("max_text_bytes", &options.max_text_bytes,
+                   "Longest query or title in bytes after normalising, as a "
+                   "server has for texts that it embeds. A line with a longer "
+                   "one is a bad line.",
+                   {.min = 1, .max = std::int64_t{1} << 30});
   command_line.Add(
       "memory_limit", &options.memory_limit,
       absl::StrFormat("Bytes of memory. Pairs that take more than %g %% of it "

@@ -261,6 +261,19 @@ absl::Status CheckFilesAreNamed(const DataOptions& data) {
   if (data.model_dir.empty()) {
     return FlagError("model_dir", "", "names no folder for the model");
   }
+  for (const std::string& file : data.train_files) {
+    for (const auto& [flag, other] :
+         {std::pair<std::string_view, const std::string&>{"valid_queries",
+                                                          data.valid_queries},
+          {"valid_docs", data.valid_docs},
+          {"valid_qrels", data.valid_qrels}}) {
+      if (file != other) continue;
+      return FlagError("train", file,
+                       absl::StrFormat("is the file of --%s, too; a line of "
+                                       "--train is query TAB title",
+                                       flag));
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -17,6 +17,7 @@
 #include "model/cli/flag_spec.h"
 #include "model/data/input_lines.h"
 #include "model/text/featurizer.h"
+#include "model/text/text_limit.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -32,6 +33,8 @@ struct DataOptions {
   // kMaxPairShare of it are streamed from their files, and then it bounds all
   // that the run takes.
   std::int64_t memory_limit = 0;
+  // Bytes of a text after normalising; lines with a longer one are bad.
+  std::int64_t max_text_bytes = kDefaultMaxTextBytes;
   BadLineLimit max_bad_lines;
 
   // Pairs for the validation loss: of these files, or else of this share of

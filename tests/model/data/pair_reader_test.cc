@@ -64,6 +64,14 @@ TEST_F(PairReaderTest, LeavesOutAndCountsPairsWithoutClicks) {
   EXPECT_EQ(bad_lines_.count(), 0);
 }
 
+TEST_F(PairReaderTest, TextsWithoutWordsAreCountedApartFromBadLines) {
+  const std::string path = dir_.Write("a.tsv", "\ttitle\nq\t?!...\nq\tt\n");
+  ASSERT_OK_AND_ASSIGN(const auto pairs, ReadAll({path}));
+  EXPECT_THAT(pairs, ::testing::ElementsAre("q|t|1|0"));
+  EXPECT_EQ(reader_->num_without_words(), 2);
+  EXPECT_EQ(bad_lines_.count(), 0);
+}
+
 TEST_F(PairReaderTest, SkipsBadLinesUpToTheLimit) {
   const std::string path = dir_.Write("a.tsv", "alone\nq\tt\nx\ty\tz\n");
   ASSERT_OK_AND_ASSIGN(const auto pairs, ReadAll({path}, 2));
@@ -123,8 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLineCase{"Blank", "", "1 fields"},
         BadLineCase{"OneField", "query", "1 fields"},
         BadLineCase{"FiveFields", "q\tt\t1\t2\t3", "5 fields"},
-        BadLineCase{"EmptyQuery", "\ttitle", "query has neither"},
-        BadLineCase{"TitleOfMarks", "query\t?!...", "title has neither"},
+        BadLineCase{"Header", "Query\tTitle\tClicks", "is a header"},
         BadLineCase{"QueryNotUtf8", "a\xff\xfe\ttitle", "query: "},
         BadLineCase{"TitleNotUtf8", "query\ta\xc3", "title: "},
         BadLineCase{"NegativeClicks", "q\tt\t-1", "clicks \"-1\""},

@@ -113,6 +113,59 @@ TEST_F(LoadTrainingDataTest, OneTitleIsAnError) {
                        HasSubstr("\"same title\"")));
 }
 
+TEST_F(LoadTrainingDataTest, QueriesThatClickedEveryTitleTeachNothing) {
+  std::string lines;
+  for (int i = 0; i < 9; ++i) {
+    lines += "query" + std::to_string(i / 3) + "\ttitle" +
+             std::to_string(i % 3) + "\n";
+  }
+  EXPECT_THAT(Load(lines), StatusIs(absl::StatusCode::kInvalidArgument,
+                                    HasSubstr("has clicked every title")));
+  EXPECT_THAT(Load(lines + "query0\ttitle4\n"), IsOk());
+}
+
+TEST_F(LoadTrainingDataTest, ADocumentsFileIsNoFileOfPairs) {
+  std::string lines;
+  for (int i = 0; i < 40; ++i) {
+    lines += "d" + std::to_string(i) + "\ttitle" + std::to_string(i) + "\n";
+  }
+  EXPECT_THAT(Load(lines),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("looks like ids, such as \"d0\"")));
+  options_.force = true;
+  EXPECT_THAT(Load(lines), IsOk());
+  options_.force = false;
+  // Numbers that are asked for more than once are queries.
+  EXPECT_THAT(Load(lines + "d7\ttitle8\n"), IsOk());
+}
+
+TEST_F(LoadTrainingDataTest, RepeatsThatDoNotFitAreRefusedBeforeTheyAreMade) {
+  options_.loss.clicks = v1::CLICK_USE_REPEAT;
+  options_.data.memory_limit = 1 << 30;
+  EXPECT_THAT(Load("a\tt\t300000000\nb\tu\t1\n"),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       ::testing::AllOf(HasSubstr("--memory_limit=1600000006"),
+                                        HasSubstr("--clicks=weight"))));
+}
+
+TEST_F(LoadTrainingDataTest, TextsAreBoundedAfterNormalising) {
+  // A ligature of 3 bytes is 33 as letters and blanks.
+  std::string title;
+  for (int i = 0; i < 10; ++i) title += "\uFDFA";
+  options_.data.max_text_bytes = 100;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data,
+                       Load("a\tt\nb\tu\nc\t" + title + "\n"));
+  EXPECT_THAT(data.train_pairs, SizeIs(2));
+  EXPECT_EQ(bad_lines_.count(), 1);
+}
+
+TEST_F(LoadTrainingDataTest, ValidationPairsCountForTheLimit) {
+  options_.data.valid_pair_files = {dir_.Write("v.tsv", Lines(2000))};
+  options_.data.memory_limit = 200'000;
+  EXPECT_THAT(Load(Lines(3)), StatusIs(absl::StatusCode::kResourceExhausted,
+                                       HasSubstr("--valid_pairs do not fit")));
+}
+
 TEST_F(LoadTrainingDataTest, OneValidationTitleIsAnError) {
   options_.data.valid_pair_files = {dir_.Write("v.tsv", "a\tt\nb\tt\n")};
   EXPECT_THAT(Load(Lines(3)),
