@@ -4,13 +4,11 @@
 // learn from. The model that is published learns from all pairs.
 //
 //   Split      holds out random queries with all their pairs: a tenth, or a
-//   quarter
-//              if there are at most 1,000. A share of their titles is known
-//              from other queries, as large as it will be in serving, so w
-//              suits both known and new titles.
+//              quarter if there are at most 1,000. A share of their titles is
+//              known from other queries, as large as it will be in serving, so
+//              w suits both known and new titles.
 //   Length     a third of the epochs, at most 4: w is then what it is after
-//   more
-//              of them (RESULTS.md).
+//              more of them (RESULTS.md).
 //   Streaming  has no trial, because it would read the log twice: w is fitted
 //              after the run, on the validation pairs.
 //   Promise    the seed, the files and the flags decide w to the bit.
