@@ -186,7 +186,7 @@ class PresetReportTest(ReportTest):
         self.assertIn(("tr", "class", "best"), self.page.attributes)
 
     def test_the_settings_are_those_of_the_run(self):
-        for name, value in (("training.learning_rate", "0.5"), ("training.optimizer", "OPTIMIZER_SGD"), ("gamma", "5"),
+        for name, value in (("training.learning_rate", "0.5"), ("training.optimizer", "sgd"), ("gamma", "5"),
                             ("training.negatives", "4"), ("training.batch_size", "1024"), ("training.seed", "")):
             self.assertIn(f">{name}</dt><dd>{value}", self.source)
 
