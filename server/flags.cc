@@ -119,11 +119,21 @@ void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
             "Keeps the vectors of documents across restarts: rocksdb:PATH (a "
             "folder of this server alone, created if missing), "
             "redis://[user:password@]host[:port][/db] (shared by replicas; "
-            "set SEMRANK_STORE instead, so that no process list shows the "
-            "password) or none.");
+            "rediss:// over TLS; set SEMRANK_STORE instead, so that no process "
+            "list shows the password) or none.");
   // --print_config shows the effective configuration.
   flags.HideSecrets("store", WithoutPassword);
   flags.Group("Document vectors", Level::kAdvanced);
+  flags.Add("store_tls_ca", &options.store.tls.ca,
+            "PEM file for rediss://: the authorities that may sign the "
+            "certificate of Redis. Empty = those that the system trusts. "
+            "Replaced files count for the next connection.");
+  flags.Add("store_tls_cert", &options.store.tls.cert,
+            "PEM file for rediss://: the certificate that this server shows, "
+            "then its intermediates. Empty = none.");
+  flags.Add("store_tls_key", &options.store.tls.key,
+            "PEM file for rediss://: the private key of --store_tls_cert, "
+            "without a password.");
   const CircuitBreaker::Options bypass;
   flags.Add("store_timeout", &options.store.timeout,
             absl::StrFormat(

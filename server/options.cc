@@ -23,7 +23,7 @@ namespace semrank {
 namespace {
 
 constexpr std::string_view kRocksDbPrefix = "rocksdb:";
-constexpr std::string_view kRedisPrefix = "redis://";
+constexpr std::string_view kRedisPrefixes[] = {"redis://", "rediss://"};
 
 struct NamedValue {
   std::string name;  // empty = none was given
@@ -153,17 +153,39 @@ absl::Status ParseStore(StoreOptions& options) {
     options.rocksdb_path = store.substr(kRocksDbPrefix.size());
     return absl::OkStatus();
   }
-  if (!store.starts_with(kRedisPrefix)) {
+  if (std::ranges::none_of(kRedisPrefixes, [&](std::string_view prefix) {
+        return store.starts_with(prefix);
+      })) {
     // Errors end up in logs, so they never show the password.
-    return FlagError("store", WithoutPassword(store),
-                     "must be none, rocksdb:PATH or redis://HOST");
+    return FlagError(
+        "store", WithoutPassword(store),
+        "must be none, rocksdb:PATH, redis://HOST or rediss://HOST");
   }
   absl::StatusOr<RedisUrl> url = ParseRedisUrl(store);
   if (!url.ok()) {
     return FlagError("store", WithoutPassword(store),
                      ToStd(url.status().message()));
   }
+  url->tls_files = options.tls;
   options.redis = *std::move(url);
+  return absl::OkStatus();
+}
+
+absl::Status CheckStoreTls(const StoreOptions& options) {
+  const RedisTlsFiles& tls = options.tls;
+  if (tls.cert.empty() && !tls.key.empty()) {
+    return FlagError("store_tls_key", tls.key, "needs --store_tls_cert");
+  }
+  if (tls.key.empty() && !tls.cert.empty()) {
+    return FlagError("store_tls_cert", tls.cert, "needs --store_tls_key");
+  }
+  const bool over_tls = options.redis.has_value() && options.redis->tls;
+  for (const auto& [flag, value] : {std::pair("store_tls_ca", tls.ca),
+                                    std::pair("store_tls_cert", tls.cert)}) {
+    if (!value.empty() && !over_tls) {
+      return FlagError(flag, value, "needs --store=rediss://HOST");
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -233,6 +255,7 @@ absl::Status FinishOptions(const CommandLine& command_line,
     SEMRANK_RETURN_IF_ERROR(AddAlias(alias, options.models.folders));
   }
   SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
+  SEMRANK_RETURN_IF_ERROR(CheckStoreTls(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
   SEMRANK_RETURN_IF_ERROR(CheckTls(options.security.tls));
   SEMRANK_RETURN_IF_ERROR(CheckBrowsers(options.security));

@@ -44,7 +44,8 @@ struct ModelOptions {
 };
 
 struct StoreOptions {
-  std::string store = "none";  // none, rocksdb:PATH or redis://...
+  std::string store = "none";  // none, rocksdb:PATH, redis://... or rediss://
+  RedisTlsFiles tls;           // of rediss://
   absl::Duration timeout = StoredVectors::Options().time_limit;
   std::int64_t vector_bytes = RocksDbDocumentStore::Options().max_vector_bytes;
   // FinishOptions makes one of these of `store`.

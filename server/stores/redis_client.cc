@@ -1,12 +1,14 @@
 #include "server/stores/redis_client.h"
 
 #include <netdb.h>
+#include <openssl/err.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <initializer_list>
 #include <utility>
@@ -85,7 +87,8 @@ void* RedisConnection::CreateArray(const redisReadTask* task,
 }
 
 absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
-    const RedisUrl& url, const std::string& address, Deadline deadline) {
+    const RedisUrl& url, const std::string& address, Deadline deadline,
+    RedisTls* tls) {
   redisContext* const context = redisConnectNonBlock(address.c_str(), url.port);
   if (context == nullptr) {
     return absl::ResourceExhaustedError("no memory for a connection");
@@ -99,6 +102,10 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
   socklen_t size = sizeof(error);
   getsockopt(context->fd, SOL_SOCKET, SO_ERROR, &error, &size);
   if (error != 0) return absl::UnavailableError(std::strerror(error));
+  if (tls != nullptr) {
+    SEMRANK_ASSIGN_OR_RETURN(connection->tls_,
+                             tls->NewSession(context->fd, url.host));
+  }
   SEMRANK_RETURN_IF_ERROR(connection->LogIn(url, deadline));
   return connection;
 }
@@ -155,6 +162,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
 }
 
 absl::Status RedisConnection::Send(Deadline deadline) {
+  if (tls_ != nullptr) return SendTls(deadline);
   for (;;) {
     int done = 0;
     if (redisBufferWrite(context_.get(), &done) != REDIS_OK) return Broken();
@@ -172,14 +180,72 @@ absl::StatusOr<RedisReply> RedisConnection::Receive(Deadline deadline) {
           "what it answers is no Redis: %s", context_->reader->errstr));
     }
     if (reply != nullptr) return RedisReply(static_cast<redisReply*>(reply));
-    SEMRANK_RETURN_IF_ERROR(Wait(POLLIN, deadline));
     const std::size_t size_before = context_->reader->len;
-    if (redisBufferRead(context_.get()) != REDIS_OK) return Broken();
+    SEMRANK_RETURN_IF_ERROR(Read(deadline));
     const std::size_t num_read = context_->reader->len - size_before;
     // Counts the bytes received, all of which the parser keeps until the reply
     // is complete.
     if (num_read > left_.max_bytes) return TooLarge();
     left_.max_bytes -= num_read;
+  }
+}
+
+absl::Status RedisConnection::Read(Deadline deadline) {
+  if (tls_ != nullptr) return ReadTls(deadline);
+  SEMRANK_RETURN_IF_ERROR(Wait(POLLIN, deadline));
+  return redisBufferRead(context_.get()) == REDIS_OK ? absl::OkStatus()
+                                                     : Broken();
+}
+
+// The first write makes the handshake, too.
+absl::Status RedisConnection::SendTls(Deadline deadline) {
+  std::string_view rest(context_->obuf, sdslen(context_->obuf));
+  while (!rest.empty()) {
+    ERR_clear_error();
+    const int size =
+        static_cast<int>(std::min<std::size_t>(rest.size(), INT_MAX));
+    const int written = SSL_write(tls_.get(), rest.data(), size);
+    if (written > 0) {
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    } else {
+      SEMRANK_RETURN_IF_ERROR(WaitTls(written, deadline));
+    }
+  }
+  sdsclear(context_->obuf);
+  return absl::OkStatus();
+}
+
+// Reads before it waits: decrypted bytes may be in the session, of which the
+// socket knows nothing.
+absl::Status RedisConnection::ReadTls(Deadline deadline) {
+  std::array<char, 16'384> bytes;
+  for (;;) {
+    ERR_clear_error();
+    const int count =
+        SSL_read(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    if (count > 0) {
+      return redisReaderFeed(context_->reader, bytes.data(),
+                             static_cast<std::size_t>(count)) == REDIS_OK
+                 ? absl::OkStatus()
+                 : TooLarge();
+    }
+    SEMRANK_RETURN_IF_ERROR(WaitTls(count, deadline));
+  }
+}
+
+absl::Status RedisConnection::WaitTls(int result, Deadline deadline) {
+  switch (SSL_get_error(tls_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return Wait(POLLIN, deadline);
+    case SSL_ERROR_WANT_WRITE:
+      return Wait(POLLOUT, deadline);
+    case SSL_ERROR_SSL:
+      return absl::UnavailableError(TlsErrorText(*tls_));
+    default:
+      // The other side has ended or reset the connection.
+      ERR_clear_error();
+      tls_closed_ = true;
+      return absl::UnavailableError("Server closed the connection");
   }
 }
 
@@ -242,7 +308,7 @@ RedisPool::Replies RedisPool::TryCall(std::span<const RedisCommand> commands,
     idle_.clear();
   }
   absl::StatusOr<ConnectionPtr> fresh =
-      RedisConnection::Connect(url_, address(), deadline);
+      RedisConnection::Connect(url_, address(), deadline, tls_.get());
   if (!fresh.ok()) {
     // Frees the place that Take has reserved.
     Return(nullptr);

@@ -6,6 +6,11 @@
 #ifndef SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
 #define SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
 
+// hiredis.h includes it as well, but does not say that its functions are C.
+extern "C" {
+#include <hiredis/sds.h>
+}
+
 #include <hiredis/hiredis.h>
 
 #include <chrono>
@@ -17,6 +22,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/mutex.h"
+#include "server/stores/redis_tls.h"
 #include "server/stores/redis_url.h"
 
 namespace semrank {
@@ -60,9 +66,10 @@ class RedisConnection {
   using Deadline = std::chrono::steady_clock::time_point;
 
   // `address` is the IP address of url.host: a call must not wait for a name
-  // lookup.
+  // lookup. `tls` null = plain text.
   static absl::StatusOr<std::unique_ptr<RedisConnection>> Connect(
-      const RedisUrl& url, const std::string& address, Deadline deadline);
+      const RedisUrl& url, const std::string& address, Deadline deadline,
+      RedisTls* tls = nullptr);
 
   // Sends all commands at once and returns one reply for each, within `limits`.
   // Returns the first reply that is an error as a status, after all are read.
@@ -74,7 +81,8 @@ class RedisConnection {
   bool usable() const { return usable_; }
   // Whether the server has closed the connection, or it broke.
   bool closed() const {
-    return context_->err == REDIS_ERR_EOF || context_->err == REDIS_ERR_IO;
+    return tls_closed_ || context_->err == REDIS_ERR_EOF ||
+           context_->err == REDIS_ERR_IO;
   }
 
  private:
@@ -86,6 +94,13 @@ class RedisConnection {
 
   absl::Status LogIn(const RedisUrl& url, Deadline deadline);
   absl::Status Send(Deadline deadline);
+  absl::Status SendTls(Deadline deadline);
+  // Passes received bytes to the reader; waits for at least one.
+  absl::Status Read(Deadline deadline);
+  absl::Status ReadTls(Deadline deadline);
+  // After an operation of the session that returned `result` <= 0: waits until
+  // it can continue.
+  absl::Status WaitTls(int result, Deadline deadline);
   absl::StatusOr<RedisReply> Receive(Deadline deadline);
   absl::Status Wait(short events, Deadline deadline);
   absl::Status Broken() const;
@@ -94,6 +109,8 @@ class RedisConnection {
   static void* CreateArray(const redisReadTask* task, int num_elements);
 
   std::unique_ptr<redisContext, FreeContext> context_;
+  TlsSession tls_;  // null = plain text
+  bool tls_closed_ = false;
   redisReplyObjectFunctions functions_;
   void* (*create_array_)(const redisReadTask*, int);
   ReplyLimits left_;
@@ -106,7 +123,9 @@ class RedisPool {
   using Deadline = RedisConnection::Deadline;
 
   RedisPool(const RedisUrl& url, int max_connections)
-      : url_(url), max_connections_(max_connections) {}
+      : url_(url),
+        max_connections_(max_connections),
+        tls_(url.tls ? std::make_unique<RedisTls>(url.tls_files) : nullptr) {}
 
   // Resolves the server's name, which may take as long as the system allows.
   // Must be called before the first call. Keeps the last address if there is no
@@ -137,6 +156,7 @@ class RedisPool {
 
   const RedisUrl url_;
   const int max_connections_;
+  const std::unique_ptr<RedisTls> tls_;  // null = plain text
   mutable Mutex mutex_;
   CondVar one_is_free_;
   std::string address_ ABSL_GUARDED_BY(mutex_);

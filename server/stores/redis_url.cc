@@ -10,6 +10,7 @@ namespace semrank {
 namespace {
 
 constexpr std::string_view kScheme = "redis://";
+constexpr std::string_view kTlsScheme = "rediss://";
 constexpr int kMaxDb = 1'000'000;
 
 absl::StatusOr<std::string> Unescape(std::string_view text) {
@@ -74,11 +75,12 @@ absl::Status ParseServer(std::string_view text, RedisUrl& url) {
 // No error quotes the text, because an operator may paste the message anywhere
 // and the text has the password.
 absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
-  if (!text.starts_with(kScheme)) {
-    return absl::InvalidArgumentError("must begin with redis://");
-  }
-  text.remove_prefix(kScheme.size());
   RedisUrl url;
+  url.tls = text.starts_with(kTlsScheme);
+  if (!url.tls && !text.starts_with(kScheme)) {
+    return absl::InvalidArgumentError("must begin with redis:// or rediss://");
+  }
+  text.remove_prefix((url.tls ? kTlsScheme : kScheme).size());
   // A password may contain an unescaped @.
   const std::size_t at = text.rfind('@');
   if (at != std::string_view::npos) {
@@ -102,7 +104,8 @@ absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
 std::string NameOf(const RedisUrl& url) {
   const bool is_v6 = url.host.find(':') != std::string::npos;
   const std::string host = is_v6 ? "[" + url.host + "]" : url.host;
-  return absl::StrFormat("%s%s:%d/%d", kScheme, host, url.port, url.db);
+  return absl::StrFormat("%s%s:%d/%d", url.tls ? kTlsScheme : kScheme, host,
+                         url.port, url.db);
 }
 
 }  // namespace semrank

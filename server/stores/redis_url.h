@@ -1,5 +1,5 @@
 // The address of a Redis server as flags and environment variables have it:
-// redis://[user:password@]host[:port][/db].
+// redis://[user:password@]host[:port][/db], or rediss:// over TLS.
 #ifndef SEMRANK_SERVER_STORES_REDIS_URL_H_
 #define SEMRANK_SERVER_STORES_REDIS_URL_H_
 
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "server/stores/redis_tls.h"
 
 namespace semrank {
 
@@ -16,6 +17,8 @@ struct RedisUrl {
   std::string user;  // empty = the default one
   std::string password;
   int db = 0;
+  bool tls = false;
+  RedisTlsFiles tls_files = {};  // no part of the URL
 };
 
 // User and password may have %XX for a byte. Returns InvalidArgument with the

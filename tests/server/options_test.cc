@@ -97,6 +97,18 @@ TEST(OptionsTest, TheDescriptionHidesThePasswordOfTheStore) {
       AllOf(HasSubstr("store=redis://***@host"), Not(HasSubstr("secret"))));
 }
 
+TEST(OptionsTest, ARedisOverTlsHasItsFiles) {
+  const ParsedOptions parsed({"--store=rediss://user:secret@host",
+                              "--store_tls_ca=a", "--store_tls_cert=c",
+                              "--store_tls_key=k"});
+  EXPECT_THAT(parsed.status, IsOk());
+  EXPECT_TRUE(parsed.options.store.redis->tls);
+  EXPECT_EQ(parsed.options.store.redis->tls_files.key, "k");
+  EXPECT_THAT(
+      DescribeConfig(parsed.command_line),
+      AllOf(HasSubstr("store=rediss://***@host"), Not(HasSubstr("secret"))));
+}
+
 TEST(OptionsTest, ModelsHaveAliases) {
   const ParsedOptions parsed({"--model_alias=rerank-v3.5=shop",
                               "--model_alias=BAAI/bge-m3=news,b=shop"},
@@ -250,6 +262,12 @@ INSTANTIATE_TEST_SUITE_P(
         {"HttpCalls", {"--http_calls=maybe"}},
         {"StoreKind", {"--store=mysql:x"}},
         {"StoreTimeout", {"--store_timeout=1us"}},
+        {"StoreTlsOfPlainText", {"--store_tls_ca=a", "--store=redis://h"}},
+        {"StoreCertificateWithoutKey",
+         {"--store_tls_cert=c", "--store=rediss://h"}},
+        {"StoreKeyWithoutCertificate",
+         {"--store_tls_key=k", "--store=rediss://h"}},
+        {"ServerNameWithPort", {"--server_names=shop.example:80"}},
         {"CertificateWithoutKey", {"--tls_cert=c"}},
         {"KeyWithoutCertificate", {"--tls_key=k"}},
         {"ClientCaAlone", {"--tls_client_ca=a"}},

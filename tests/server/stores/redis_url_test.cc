@@ -29,9 +29,17 @@ TEST(RedisUrlTest, ItsNameHasNeitherUserNorPassword) {
   EXPECT_EQ(NameOf(*url), "redis://[::1]:7000/3");
 }
 
+TEST(RedisUrlTest, OneMoreLetterMeansTls) {
+  EXPECT_FALSE(ParseRedisUrl("redis://cache").value().tls);
+  const auto url = ParseRedisUrl("rediss://me:hush@cache:6380/1");
+  ASSERT_THAT(url, IsOk());
+  EXPECT_TRUE(url->tls);
+  EXPECT_EQ(NameOf(*url), "rediss://cache:6380/1");
+}
+
 TEST(RedisUrlTest, WhatIsWrongIsSaidWithoutThePassword) {
   for (const char* text :
-       {"rediss://me:hush@host", "redis://hush@host", "redis://me:hush@",
+       {"redisss://me:hush@host", "redis://hush@host", "redis://me:hush@",
         "redis://me:hush@host:0", "redis://me:hush@host:99999",
         "redis://me:hush@host/x", "redis://me:hush@host/-1",
         "redis://me:hush%4@host", "redis://me:hush@:6379", "redis://", ""}) {
