@@ -177,7 +177,7 @@ TEST(JsonRequestTest, AFieldIsGivenOnceWhateverItsSpelling) {
 TEST(JsonRequestTest, AnUnknownFieldIsNamedWithTheOneThatIsMeant) {
   EXPECT_THAT(ErrorOf(R"({"titlez": ["a"]})"),
               HasSubstr("unknown field \"titlez\" (did you mean titles?)"));
-  EXPECT_THAT(ErrorOf(R"({"model": {"namme": "a"}})"),
+  EXPECT_THAT(ErrorOf(R"({"model": {"namez": "a"}})"),
               HasSubstr("did you mean name?"));
   EXPECT_THAT(ErrorOf(R"({"nothing_like_it": 1})"),
               ::testing::Not(HasSubstr("did you mean")));
