@@ -146,9 +146,12 @@ void HttpExchange::ReadHead() {
 HttpExchange::Step HttpExchange::OnHead() {
   ReadHead();
   // Beast takes other encodings for no body: what follows would be read as the
-  // next request, whereas a proxy may have taken it for this one's body.
-  if (parser_.get().count(http::field::transfer_encoding) > 0 &&
-      !parser_.chunked()) {
+  // next request, whereas a proxy may have taken it for this one's body. Beast
+  // undoes only the last one of several encodings.
+  const auto encodings = parser_.get().count(http::field::transfer_encoding);
+  if (encodings > 1 ||
+      (encodings == 1 &&
+       !absl::EqualsIgnoreCase(Header("Transfer-Encoding"), "chunked"))) {
     parser_.get().keep_alive(false);
     return BadRequest("Transfer-Encoding is not chunked");
   }

@@ -318,6 +318,13 @@ INSTANTIATE_TEST_SUITE_P(
                                           "Host: evil.test\r\n\r\n"},
         MalformedCase{"TwoOrigins", kPost + "Origin: http://127.0.0.1\r\n"
                                             "Origin: http://evil.test\r\n\r\n"},
+        MalformedCase{"GzipThenChunked",
+                      kPost + "Transfer-Encoding: gzip, chunked\r\n\r\n"
+                              "0\r\n\r\n"},
+        MalformedCase{"TwoTransferEncodings",
+                      kPost + "Transfer-Encoding: chunked\r\n"
+                              "Transfer-Encoding: chunked\r\n\r\n"
+                              "0\r\n\r\n"},
         MalformedCase{"BadChunk", kPost + "Transfer-Encoding: chunked\r\n\r\n"
                                           "no number\r\n"}),
     [](const auto& test) { return test.param.name; });
