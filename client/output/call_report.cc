@@ -30,7 +30,8 @@ std::string HintForReason(const std::string& reason,
     return "'semrank model --list' shows what there is";
   }
   if (reason == "MODEL_LOADING" || reason == "NO_MODEL" ||
-      reason == "DRAINING" || reason == "OVERLOADED") {
+      reason == "DRAINING" || reason == "OVERLOADED" ||
+      reason == "CALLER_SHARE") {
     return RetryHint(status);
   }
   if (reason == "MISSING_KEY" || reason == "UNKNOWN_KEY") {

@@ -5,6 +5,9 @@
 #ifndef SEMRANK_SERVER_BASE_CALLER_H_
 #define SEMRANK_SERVER_BASE_CALLER_H_
 
+#include <string>
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -20,6 +23,14 @@ class Caller {
   // True once the caller has cancelled the call or closed its connection. Cheap
   // enough to ask every few hundred microseconds.
   virtual bool cancelled() const = 0;
+  // Its name for fair shares (auth/caller_name.h); empty = the server itself.
+  virtual std::string_view name() const { return {}; }
+};
+
+// Who makes a call, and where it comes from.
+struct CallerId {
+  std::string name = {};        // as Caller::name
+  std::string connection = {};  // the peer: "ipv4:10.0.0.7:40312"
 };
 
 // The server itself, for background work: no deadline, never cancelled.

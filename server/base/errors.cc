@@ -1,6 +1,7 @@
 #include "server/base/errors.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_format.h"
@@ -38,6 +39,14 @@ std::string_view DefaultReason(absl::StatusCode code) {
     default:
       return "BUG";
   }
+}
+
+absl::Status RetryLater(std::string_view reason, std::string_view message,
+                        std::vector<ErrorValue> values) {
+  values.push_back({"retry_delay_ms",
+                    std::to_string(absl::ToInt64Milliseconds(kRetryDelay))});
+  return MakeError(absl::StatusCode::kResourceExhausted, reason, message,
+                   values);
 }
 
 }  // namespace
@@ -93,10 +102,12 @@ absl::Status FieldError(std::string_view reason, std::string_view field,
 
 absl::Status Overloaded(std::string_view message,
                         std::vector<ErrorValue> values) {
-  values.push_back({"retry_delay_ms",
-                    std::to_string(absl::ToInt64Milliseconds(kRetryDelay))});
-  return MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED", message,
-                   values);
+  return RetryLater("OVERLOADED", message, std::move(values));
+}
+
+absl::Status CallerShareError(std::string_view message,
+                              std::vector<ErrorValue> values) {
+  return RetryLater("CALLER_SHARE", message, std::move(values));
 }
 
 absl::Status TooLong(std::string_view reason, std::string_view field,

@@ -49,6 +49,11 @@ inline constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
 absl::Status Overloaded(std::string_view message,
                         std::vector<ErrorValue> values);
 
+// RESOURCE_EXHAUSTED CALLER_SHARE: this caller uses more than its share, and
+// may retry after kRetryDelay; others are served.
+absl::Status CallerShareError(std::string_view message,
+                              std::vector<ErrorValue> values);
+
 // Errors about the texts of a request, the same for every method.
 absl::Status TooLong(std::string_view reason, std::string_view field,
                      std::size_t num_bytes, std::int64_t limit,

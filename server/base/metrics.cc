@@ -40,19 +40,12 @@ constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
 // A fixed list keeps the number of time series bounded. A reason that is
 // missing here is not counted as a rejection: it is an error of the request,
 // which grpc_server_handled_total has.
-constexpr const char* kRejectReasons[] = {"OVERLOADED",
-                                          "DEADLINE_EXCEEDED",
-                                          "CANCELLED",
-                                          "MODEL_LOADING",
-                                          "DRAINING",
-                                          "MISSING_KEY",
-                                          "UNKNOWN_KEY",
-                                          "ROLE_REQUIRED",
-                                          "MESSAGE_TOO_LARGE",
-                                          "METADATA_TOO_LARGE",
-                                          "MISSING_CERTIFICATE",
-                                          "HTTP_CALLS_OFF",
-                                          "ORIGIN_NOT_ALLOWED"};
+constexpr const char* kRejectReasons[] = {
+    "OVERLOADED",        "CALLER_SHARE",       "DEADLINE_EXCEEDED",
+    "CANCELLED",         "MODEL_LOADING",      "DRAINING",
+    "MISSING_KEY",       "UNKNOWN_KEY",        "ROLE_REQUIRED",
+    "MESSAGE_TOO_LARGE", "METADATA_TOO_LARGE", "MISSING_CERTIFICATE",
+    "HTTP_CALLS_OFF",    "ORIGIN_NOT_ALLOWED"};
 
 // The buckets of gRPC's own latency metrics (proposal A66), in seconds.
 const prometheus::Histogram::BucketBoundaries& CallBuckets() {
@@ -135,6 +128,13 @@ Metrics::Metrics() {
   for (const char* reason : kRejectReasons) {
     rejected_[reason] = &rejected.Add({{"reason", reason}});
   }
+  key_texts_ = &CounterFamily(
+      "semrank_caller_texts_total",
+      "Texts of requests that were answered, by the name of the caller's key.");
+  key_over_share_ = &CounterFamily(
+      "semrank_caller_share_refusals_total",
+      "Requests refused because their caller had more than its share, by the "
+      "name of its key.");
   const auto counter = [this](const char* name, const char* help) {
     return &CounterFamily(name, help).Add({});
   };
@@ -261,6 +261,30 @@ Metrics::Stream Metrics::AddStream(std::string_view service,
 void Metrics::CountRejected(const absl::Status& status) {
   const auto counter = rejected_.find(ErrorReason(status));
   if (counter != rejected_.end()) counter->second->Increment();
+}
+
+void Metrics::CountCaller(std::string_view key, std::int64_t num_texts,
+                          const absl::Status& status) {
+  // Other failures are counted elsewhere; and names of unknown keys, of which
+  // there may be any number, never come here.
+  const bool over_share = !status.ok() && ErrorReason(status) == "CALLER_SHARE";
+  if (key.empty() || (!status.ok() && !over_share)) return;
+  const MutexLock lock(keys_mutex_);
+  const KeyCounters& counters = CountersOf(key);
+  if (status.ok()) counters.texts->Increment(static_cast<double>(num_texts));
+  if (over_share) counters.over_share->Increment();
+}
+
+Metrics::KeyCounters& Metrics::CountersOf(std::string_view key) {
+  auto found = keys_.find(key);
+  if (found != keys_.end()) return found->second;
+  if (keys_.size() >= kMaxKeyLabels && key != "other") {
+    return CountersOf("other");
+  }
+  const prometheus::Labels labels = {{"key", std::string(key)}};
+  const KeyCounters counters = {&key_texts_->Add(labels),
+                                &key_over_share_->Add(labels)};
+  return keys_.emplace(key, counters).first->second;
 }
 
 void Metrics::SetModel(const ModelVersion& version, int embedding_dim,

@@ -3,7 +3,9 @@
 // first event on.
 //
 //   Units    seconds and bytes; counters end in _total.
-//   Labels   have fixed sets of values, never a text, an id or a peer.
+//   Labels   have fixed sets of values, never a text, an id or a peer; the
+//   first
+//            names of keys in the log are values of one label.
 //   Threads  thread-safe; the Add methods are called before serving.
 //   Cost     the label sets are resolved at the start; a count is an atomic
 //            addition, an observation takes a short lock.
@@ -108,6 +110,12 @@ class Metrics {
   // Counts a request that was refused or dropped, by its reason. Other failures
   // are not counted here.
   void CountRejected(const absl::Status& status);
+  // Counts a request by the name of its caller's key, for the first
+  // kMaxKeyLabels names; others are "other". Callers without a key are not
+  // counted.
+  static constexpr std::size_t kMaxKeyLabels = 50;
+  void CountCaller(std::string_view key, std::int64_t num_texts,
+                   const absl::Status& status);
   void CountDocumentsPut(std::int64_t count) {
     documents_put_->Increment(static_cast<double>(count));
   }
@@ -178,6 +186,18 @@ class Metrics {
   mutable Mutex mutex_;
   std::vector<Rpc> rpcs_ ABSL_GUARDED_BY(mutex_);
   prometheus::Family<prometheus::Gauge>* model_info_ ABSL_GUARDED_BY(mutex_);
+  // The counters of callers by the names of their keys.
+  struct KeyCounters {
+    prometheus::Counter* texts = nullptr;
+    prometheus::Counter* over_share = nullptr;
+  };
+  KeyCounters& CountersOf(std::string_view key)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(keys_mutex_);
+  prometheus::Family<prometheus::Counter>* key_texts_;
+  prometheus::Family<prometheus::Counter>* key_over_share_;
+  Mutex keys_mutex_;
+  std::map<std::string, KeyCounters, std::less<>> keys_
+      ABSL_GUARDED_BY(keys_mutex_);
   // The keys are names of models.
   std::map<std::string, prometheus::Gauge*> current_model_info_
       ABSL_GUARDED_BY(mutex_);

@@ -88,5 +88,24 @@ TEST(MetricsTest, AReadingIsTakenAtEachScrape) {
   EXPECT_THAT(metrics.Render(), HasSubstr("\nsemrank_thing_bytes 2\n"));
 }
 
+TEST(MetricsTest, CallersHaveABoundedNumberOfSeries) {
+  Metrics metrics;
+  const absl::Status over = CallerShareError("too much", {});
+  metrics.CountCaller("aaaaaaaa", 7, absl::OkStatus());
+  metrics.CountCaller("aaaaaaaa", 7, over);
+  metrics.CountCaller("bbbbbbbb", 7, Overloaded("full", {}));
+  metrics.CountCaller("", 7, absl::OkStatus());
+  for (std::size_t i = 0; i < 2 * Metrics::kMaxKeyLabels; ++i) {
+    metrics.CountCaller(std::to_string(i), 1, absl::OkStatus());
+  }
+  const std::string text = metrics.Render();
+  EXPECT_THAT(text,
+              HasSubstr("semrank_caller_texts_total{key=\"aaaaaaaa\"} 7"));
+  EXPECT_THAT(text, HasSubstr("semrank_caller_share_refusals_total{key="
+                              "\"aaaaaaaa\"} 1"));
+  EXPECT_THAT(text, Not(HasSubstr("bbbbbbbb")));
+  EXPECT_THAT(text, HasSubstr("semrank_caller_texts_total{key=\"other\"} 51"));
+}
+
 }  // namespace
 }  // namespace semrank
