@@ -219,6 +219,10 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             "Bytes of one document's payload; a longer one is "
             "INVALID_ARGUMENT.",
             {.min = 0, .max = kMaxTextBytes});
+  flags.Add("max_explain_words", &limits.max_explain_words,
+            "Words of the query and the title of one Explain, whose cost grows "
+            "with their square; more are INVALID_ARGUMENT.",
+            {.min = 1, .max = 10'000});
   flags.Add("max_top_k", &limits.max_top_k,
             "Documents that one search of the catalog returns; more are "
             "INVALID_ARGUMENT.",

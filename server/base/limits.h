@@ -34,6 +34,9 @@ struct Limits {
   std::int64_t max_payload_bytes = 4'096;
   // Documents that one search of the catalog returns.
   std::int64_t max_top_k = 1'000;
+  // Normalised words of the query and the title of one Explain, whose cost
+  // grows with their square.
+  std::int64_t max_explain_words = 1'000;
 };
 
 // The limit on messages has room for candidate vectors of this dimension. It

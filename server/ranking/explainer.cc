@@ -224,15 +224,21 @@ absl::Status Explainer::Read(std::string_view query, std::string_view title,
 absl::Status Explainer::Check(const ServedModel& served,
                               const Request& request) const {
   SEMRANK_RETURN_IF_ERROR(CheckParts(*served.model, request.parts));
+  const Limits& limits = engine_.limits();
   const std::int64_t num_words = request.num_texts - 2;
-  const std::int64_t max_words = engine_.limits().max_texts_per_request - 1;
+  const std::int64_t max_texts = limits.max_texts_per_request - 1;
+  const bool texts_are_less = max_texts < limits.max_explain_words;
+  const std::int64_t max_words =
+      texts_are_less ? max_texts : limits.max_explain_words;
   if (num_words <= max_words) return absl::OkStatus();
+  const char* const flag =
+      texts_are_less ? "max_texts_per_request" : "max_explain_words";
   return FieldError(
       "TOO_MANY_TEXTS", "query",
       absl::StrFormat("it and the title have %d words, each of which takes a "
-                      "text, over the limit of %d (--max_texts_per_request)",
-                      num_words, max_words),
-      LimitValues(num_words, max_words, "max_texts_per_request"));
+                      "text, over the limit of %d (--%s)",
+                      num_words, max_words, flag),
+      LimitValues(num_words, max_words, flag));
 }
 
 absl::StatusOr<Progress> Explainer::RunSlice(const ServedModel& served,

@@ -93,8 +93,8 @@ class Explainer {
   // counts as two texts.
   absl::Status Read(std::string_view query, std::string_view title,
                     Request& request) const;
-  // Returns InvalidArgument for more words than a request may have texts, and
-  // for parts that the model does not have.
+  // Returns InvalidArgument for more words than --max_explain_words, or than a
+  // request may have texts, and for parts that the model does not have.
   absl::Status Check(const ServedModel& served, const Request& request) const;
 
   // Runs one slice; `result` is complete after kDone.

@@ -184,7 +184,10 @@ INSTANTIATE_TEST_SUITE_P(
         {"LongTitle", "q", std::string(8'001, 't'), "TEXT_TOO_LONG", "title"},
         {"QueryUtf8", "\xff", "t", "INVALID_UTF8", "query"},
         {"TitleUtf8", "q", "\xff", "INVALID_UTF8", "title"},
-        {"ManyWords", "q", Repeated("a ", 3'000), "TOO_MANY_TEXTS", "query"},
+        {"ManyWords", "q", Repeated("a ", 1'000), "TOO_MANY_TEXTS", "query"},
+        // Each character becomes four words.
+        {"Ligatures", "q", Repeated("\xEF\xB7\xBA", 250), "TOO_MANY_TEXTS",
+         "query"},
     }),
     [](const auto& test) { return std::string(test.param.name); });
 
