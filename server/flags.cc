@@ -185,6 +185,21 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             "when its calls have ended, and the client connects again, also to "
             "replicas that are new. 0 = no limit.",
             {.max = absl::Hours(24)});
+  flags.Add("max_share_per_caller", &limits.max_share_per_caller,
+            "Share that one caller (its key, or its address without "
+            "--api_keys_file) may have of what the others leave free: of texts "
+            "in flight, of the workers' queue, of connections and of JSON "
+            "calls; more are RESOURCE_EXHAUSTED CALLER_SHARE. 1 = one caller "
+            "may have all.",
+            {.min = 0.01, .max = 1});
+  flags.Add("send_timeout", &options.send_timeout,
+            "How long a client may read nothing of its responses before they "
+            "are dropped; over gRPC this long for each MiB of a response.",
+            {.min = absl::Milliseconds(10), .max = kMaxWait});
+  flags.Add("min_body_rate", &options.min_body_rate,
+            "Bytes a second at which the body of a JSON request must arrive, "
+            "measured every 10 seconds; a slower one is 408. 0 = at any rate.",
+            {.min = 0, .max = 1 << 20});
   flags.Add("max_memory_bytes", &options.max_memory_bytes,
             "Memory of the server beyond which, while it still grows, the "
             "connections over gRPC that bring the most bytes are closed: a "

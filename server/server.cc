@@ -127,6 +127,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     substitutes.workers.num_threads = NumUsableProcessors();
   }
   substitutes.workers.max_wait = options.max_queue_wait;
+  substitutes.workers.max_share_per_caller =
+      options.limits.max_share_per_caller;
   // Whatever can fail has been created, so the constructor cannot fail.
   return std::unique_ptr<Server>(new Server(
       options, std::move(substitutes), std::move(secrets), std::move(cache)));
@@ -138,8 +140,11 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
     : options_(options),
       parts_only_(substitutes.parts_only),
       secrets_(std::move(secrets)),
-      admission_(options.limits.max_inflight_texts),
-      connections_(options.limits.max_connections),
+      admission_(options.limits.max_inflight_texts,
+                 options.limits.max_share_per_caller),
+      connections_(options.limits.max_connections,
+                   options.limits.max_share_per_caller),
+      unread_(MaxUnreadBytes(options.limits)),
       cache_(std::move(cache)),
       models_(std::move(substitutes.models), &metrics_,
               {.loaded = parts_only_ ? nullptr : &LogModelLoad,
@@ -173,6 +178,7 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
              .lifecycle = &lifecycle_,
              .admission = &admission_,
              .connections = &connections_,
+             .unread = &unread_,
              .workers = &workers_,
              .loader = &loader_,
              .metrics = &metrics_,
@@ -266,7 +272,8 @@ absl::Status Server::Listen() {
                         .max_connection_age = options_.max_connection_age,
                         .max_memory_bytes = options_.max_memory_bytes > 0
                                                 ? options_.max_memory_bytes
-                                                : DefaultMemoryLimit()},
+                                                : DefaultMemoryLimit(),
+                        .send_timeout = options_.send_timeout},
                        parts_));
   // gRPC has its port by now, which the playground shows.
   HttpCalls calls = JsonApi(parts_, {options_.limits.max_http_body_bytes,
@@ -280,7 +287,15 @@ absl::Status Server::Listen() {
                   .cors_origins = security.cors_origins,
                   .served_hosts =
                       ServedHosts(options_.http_address, security.server_names,
-                                  security.cors_origins)}));
+                                  security.cors_origins),
+                  .timeouts = {.response = options_.send_timeout},
+                  .min_body_rate = options_.min_body_rate,
+                  // As many whole bodies as a caller may have calls.
+                  .max_unfinished_bytes = kMaxHttpCallsPerCaller *
+                                          options_.limits.max_http_body_bytes,
+                  .max_share_per_caller = options_.limits.max_share_per_caller,
+                  .access = secrets_->access(),
+                  .unread = &unread_}));
   if (!security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
         health_, HealthServer::Start(security.health_address, lifecycle_));

@@ -29,6 +29,7 @@
 #include "server/base/periodic_task.h"
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
+#include "server/base/unread_responses.h"
 #include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_server.h"
 #include "server/options.h"
@@ -135,6 +136,7 @@ class Server {
   Metrics metrics_;
   Admission admission_;
   ConnectionCount connections_;
+  UnreadResponses unread_;
   const std::unique_ptr<DocumentVectorCache> cache_;
   ModelStore models_;
   const std::unique_ptr<DocumentStore> store_;  // null = none

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "server/auth/tls_files.h"
 #include "server/base/logging.h"
+#include "server/base/unread_responses.h"
 #include "server/catalog/sync/change_follower.h"
 #include "server/vectors/document_vector_cache.h"
 #include "server/vectors/stored_vectors.h"
@@ -163,6 +164,19 @@ void AddConnectionMetrics(const ConnectionCount& connections,
                      [&] { return connections.num_floods(); });
 }
 
+void AddUnreadMetrics(const UnreadResponses& unread, Metrics& metrics) {
+  metrics.AddGauge("semrank_unread_response_bytes",
+                   "Bytes of responses that clients have not read yet.",
+                   [&] { return unread.num_bytes(); });
+  metrics.AddGauge("semrank_unread_response_limit_bytes",
+                   "Bytes of unread responses over which the largest end.",
+                   [&] { return unread.max_bytes(); });
+  metrics.AddCounter("semrank_unread_responses_ended_total",
+                     "Responses that ended because their clients did not read "
+                     "them in time, or left the most bytes unread.",
+                     [&] { return unread.num_ended(); });
+}
+
 // The highest levels are metrics of their own, because a scrape every few
 // seconds misses short peaks.
 void AddAdmissionMetrics(Admission& admission, Metrics& metrics) {
@@ -257,6 +271,7 @@ void AddStateMetrics(const ServerParts& parts, Metrics& metrics) {
   AddCacheMetrics(*parts.cache, metrics);
   AddAdmissionMetrics(*parts.admission, metrics);
   AddConnectionMetrics(*parts.connections, metrics);
+  AddUnreadMetrics(*parts.unread, metrics);
   if (parts.stored != nullptr) AddStoreMetrics(*parts.stored, metrics);
   AddCatalogMetrics(*parts.catalog, metrics);
   if (parts.catalog->changes() != nullptr) {

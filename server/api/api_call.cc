@@ -12,6 +12,7 @@
 #include "model/base/status_macros.h"
 #include "server/api/json_messages.h"
 #include "server/auth/access_control.h"
+#include "server/auth/caller_name.h"
 #include "server/base/request_identity.h"
 #include "server/requests/error_status.h"
 #include "server/requests/request_run.h"
@@ -22,8 +23,8 @@ namespace {
 // How long a request may take.
 constexpr absl::Duration kMaxTime = absl::Seconds(60);
 
-// A request whose caller waits for it in a thread of its own. HTTP has at most
-// 24 such threads, so a handler need not continue in a callback.
+// A request whose caller waits for it in a thread of its own. HTTP has a few
+// dozen such threads, so a handler need not continue in a callback.
 class AwaitedRun final : private RequestRun {
  public:
   // References must outlive the run.
@@ -59,6 +60,7 @@ class AwaitedRun final : private RequestRun {
   bool cancelled() const override {
     return server_ends() || (request_.client_left && request_.client_left());
   }
+  std::string_view name() const override { return request_.caller; }
   bool server_ends() const {
     return parts().lifecycle->state() == Lifecycle::State::kEnding;
   }
@@ -186,6 +188,7 @@ HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
 HttpResponse ApiCall::Refuse(const HttpRequest& request,
                              const HttpRefusal& refusal) const {
   parts_.metrics->CountRejected(refusal.status);
+  parts_.metrics->CountCaller(KeyOfCaller(request.caller), 0, refusal.status);
   return Finish(request, {.status = refusal.status,
                           .time = refusal.time,
                           .http_code = refusal.http_code});
@@ -197,7 +200,8 @@ HttpResponse ApiCall::Refuse(const HttpRequest& request,
 absl::Status ApiCall::CheckCall(const HttpRequest& request) const {
   SEMRANK_RETURN_IF_ERROR(options_.allowed);
   SEMRANK_RETURN_IF_ERROR(CheckKey(method_, parts_, request.authorization));
-  return CheckUnread(method_, parts_, request.content_length, kMaxTime);
+  return CheckUnread(method_, parts_,
+                     {request.content_length, kMaxTime, request.caller});
 }
 
 HttpResponse ApiCall::Handle(const HttpRequest& request) const {

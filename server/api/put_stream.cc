@@ -54,6 +54,8 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
         max_documents_(std::min(kMaxDocumentsPerGroup,
                                 call_->parts().limits.max_texts_per_request)) {}
 
+  std::size_t pending_bytes() const override { return lines_.size(); }
+
   std::optional<HttpResponse> Take(std::string piece, bool last) override {
     // A piece may end anywhere in a line.
     lines_ += piece;

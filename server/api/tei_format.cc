@@ -149,7 +149,7 @@ class TeiInfo final : public BodyFormat {
                 // have; the values are harmless to them.
                 {"model_dtype", "float32"},
                 {"model_type", {{"embedding", {{"pooling", "none"}}}}},
-                {"max_concurrent_requests", kMaxHttpCalls},
+                {"max_concurrent_requests", kMaxHttpCallsPerCaller},
                 {"max_input_length", limits_.max_text_bytes},
                 {"max_batch_tokens", limits_.max_inflight_texts},
                 {"max_batch_requests", nullptr},

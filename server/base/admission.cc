@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "server/base/errors.h"
@@ -32,20 +33,30 @@ std::size_t SizeOf(std::int64_t num_texts, std::size_t num_sizes) {
 
 // One compare-and-swap checks the limit and takes the permit. With a check and
 // an addition apart, two requests could both pass the check and exceed the
-// limit together.
-absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
+// limit together. The share is taken before: what exceeds it must not take the
+// room of other callers, even briefly.
+absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts,
+                                                   std::string_view caller) {
+  // A request that fits no server is no question of shares.
+  if (num_texts > max_inflight_texts_) {
+    return DoNotFit(num_texts, inflight_texts());
+  }
+  HeldShare share;
+  if (!share.Take(shares_, caller, num_texts)) {
+    return shares_.OverShare(caller, num_texts);
+  }
   if (!inflight_texts_.RaiseWithin(num_texts, max_inflight_texts_)) {
     return DoNotFit(num_texts, inflight_texts());
   }
-  return Permit(this, {num_texts});
+  return Permit(this, {num_texts, std::move(share)});
 }
 
 // A hint: the level may change before Admit, which decides. It spares a full
 // server from reading messages that it would refuse anyway.
-absl::Status Admission::CheckRoom() const {
+absl::Status Admission::CheckRoom(std::string_view caller) const {
   const std::int64_t inflight = inflight_texts();
-  if (inflight < max_inflight_texts_) return absl::OkStatus();
-  return DoNotFit(1, inflight);
+  if (inflight >= max_inflight_texts_) return DoNotFit(1, inflight);
+  return shares_.Check(caller);
 }
 
 absl::Status Admission::DoNotFit(std::int64_t num_texts,

@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/base/fair_share.h"
 
 namespace semrank {
 
@@ -118,30 +120,39 @@ class RequestCosts {
 // is refused before it is read. Permits bound memory; WorkerPool bounds the
 // time that admitted requests wait.
 //
-//   Threads  thread-safe and lock-free.
+//   Threads  thread-safe; lock-free but for the share of a caller.
 class Admission {
  public:
   struct ReturnTexts {
     std::int64_t num_texts = 0;
-    void operator()(Admission* admission) const {
+    HeldShare share = {};
+    void operator()(Admission* admission) {
       admission->inflight_texts_.Lower(num_texts);
+      share.Reset();
     }
   };
   // Returns its texts when it is reset or destroyed. Must not outlive the
   // Admission.
   using Permit = std::unique_ptr<Admission, ReturnTexts>;
 
-  explicit Admission(std::int64_t max_inflight_texts)
-      : max_inflight_texts_(max_inflight_texts) {}
+  // Each caller may have `max_share_per_caller` of the texts that the others
+  // leave free.
+  explicit Admission(std::int64_t max_inflight_texts,
+                     double max_share_per_caller = 1)
+      : max_inflight_texts_(max_inflight_texts),
+        shares_("texts in flight", max_inflight_texts, max_share_per_caller) {}
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
   // ResourceExhausted with "retry_delay_ms" when the texts in flight leave no
-  // room for `num_texts`. A call without texts (0) always fits.
-  absl::StatusOr<Permit> Admit(std::int64_t num_texts);
+  // room for `num_texts` (OVERLOADED), or the caller would exceed its share
+  // (CALLER_SHARE). A call without texts (0) always fits, and a caller without
+  // a name has no share to exceed.
+  absl::StatusOr<Permit> Admit(std::int64_t num_texts,
+                               std::string_view caller = {});
 
-  // Returns the same error when not one more text would fit. Takes no permit.
-  absl::Status CheckRoom() const;
+  // Returns the same errors when not one more text would fit. Takes no permit.
+  absl::Status CheckRoom(std::string_view caller = {}) const;
 
   std::int64_t max_inflight_texts() const { return max_inflight_texts_; }
   std::int64_t inflight_texts() const { return inflight_texts_.level(); }
@@ -158,6 +169,7 @@ class Admission {
   absl::Status DoNotFit(std::int64_t num_texts, std::int64_t inflight) const;
 
   const std::int64_t max_inflight_texts_;
+  FairShare shares_;
   HighWaterMark inflight_texts_;
   HighWaterMark queued_texts_;
   RequestCosts costs_;

@@ -1,4 +1,5 @@
-// Counts open connections against a limit.
+// Counts open connections against a limit, and those of each address against
+// its share.
 //
 //   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_BASE_CONNECTION_COUNT_H_
@@ -6,25 +7,37 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
+
+#include "server/base/fair_share.h"
 
 namespace semrank {
 
 class ConnectionCount {
  public:
-  explicit ConnectionCount(std::int64_t max_connections)
-      : max_connections_(max_connections) {}
+  explicit ConnectionCount(std::int64_t max_connections,
+                           double max_share_per_caller = 1)
+      : max_connections_(max_connections),
+        shares_("connections", max_connections, max_share_per_caller) {}
   ConnectionCount(const ConnectionCount&) = delete;
   ConnectionCount& operator=(const ConnectionCount&) = delete;
 
-  // Counts one more connection. At the limit it counts a refusal and returns
-  // false. Each success needs one Leave.
-  bool Enter() {
-    if (num_open_.fetch_add(1) < max_connections_) return true;
-    --num_open_;
+  // Counts one more connection of a caller (CallerName). At the limit, or when
+  // the caller has its share, it counts a refusal and returns false. Each
+  // success needs one Leave.
+  bool Enter(std::string_view caller = {}) {
+    if (shares_.Take(caller, 1)) {
+      if (num_open_.fetch_add(1) < max_connections_) return true;
+      --num_open_;
+      shares_.Return(caller, 1);
+    }
     ++num_refused_;
     return false;
   }
-  void Leave() { --num_open_; }
+  void Leave(std::string_view caller = {}) {
+    --num_open_;
+    shares_.Return(caller, 1);
+  }
   // Counts an accept that failed because the system had no file descriptor or
   // no memory.
   void CountAcceptFailure() { ++num_accept_failures_; }
@@ -39,6 +52,7 @@ class ConnectionCount {
 
  private:
   const std::int64_t max_connections_;
+  FairShare shares_;
   std::atomic<std::int64_t> num_open_ = 0;
   std::atomic<std::int64_t> num_refused_ = 0;
   std::atomic<std::int64_t> num_accept_failures_ = 0;

@@ -37,6 +37,9 @@ struct Limits {
   // Normalised words of the query and the title of one Explain, whose cost
   // grows with their square.
   std::int64_t max_explain_words = 1'000;
+  // The most that one caller may hold of what the others leave free of texts in
+  // flight, time of workers and connections (fair_share.h); 1 = all of it.
+  double max_share_per_caller = 0.5;
 };
 
 // The limit on messages has room for candidate vectors of this dimension. It

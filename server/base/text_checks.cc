@@ -18,6 +18,19 @@ bool IsUtf8(std::string_view text) {
       text.data(), static_cast<int>(text.size()));
 }
 
+// Searching costs about as much as copying the bytes.
+double NormalizedGrowth(std::string_view bytes) {
+  constexpr std::string_view kLigature = "\xEF\xB7\xBA";
+  constexpr double kBytesAdded = 30;
+  double num_added = 0;
+  std::size_t at = 0;
+  while ((at = bytes.find(kLigature, at)) != std::string_view::npos) {
+    num_added += kBytesAdded;
+    at += kLigature.size();
+  }
+  return bytes.empty() ? 1 : 1 + num_added / static_cast<double>(bytes.size());
+}
+
 absl::Status CheckUtf8(std::string_view field, std::string_view text) {
   if (IsUtf8(text)) return absl::OkStatus();
   return FieldError("INVALID_UTF8", field, "is not UTF-8");

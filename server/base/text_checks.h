@@ -24,6 +24,11 @@ inline bool IsTooLong(std::string_view text, const Limits& limits) {
   return text.size() > static_cast<std::size_t>(limits.max_text_bytes);
 }
 
+// How many times as long as `bytes` they are once they are normalised, by
+// U+FDFA alone: its three bytes become four words of 33. No other character
+// grows by more than six times, or becomes more than two words.
+double NormalizedGrowth(std::string_view bytes);
+
 // The check that Protobuf's parser and serialiser make of a string.
 bool IsUtf8(std::string_view text);
 // INVALID_UTF8 about `field`. For names, which are compared but not normalised.

@@ -61,7 +61,12 @@ absl::Duration TaskQueue::Wait(bool is_long, Clock::time_point now) const {
 }
 
 WorkerPool::WorkerPool(Options options)
-    : options_(std::move(options)), queue_(std::max(options_.num_threads, 1)) {
+    : options_(std::move(options)),
+      shares_("microseconds of work",
+              absl::ToInt64Microseconds(options_.max_wait) *
+                  std::max(options_.num_threads, 1),
+              options_.max_share_per_caller),
+      queue_(std::max(options_.num_threads, 1)) {
   for (int i = 0; i < std::max(options_.num_threads, 1); ++i) {
     threads_.emplace_back([this] { Run(); });
   }

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
+#include "server/base/fair_share.h"
 
 namespace semrank {
 
@@ -91,6 +92,9 @@ class WorkerPool {
   struct Options {
     int num_threads = 1;  // at least one is started
     absl::Duration max_wait = kMaxQueueWait;
+    // The share of one caller in the time that all workers have within max_wait
+    // (FairShare); 1 = all of it.
+    double max_share_per_caller = 1;
     // Tests replace it.
     std::function<TaskQueue::Clock::time_point()> now = &TaskQueue::Clock::now;
   };
@@ -112,6 +116,10 @@ class WorkerPool {
   absl::Status CheckWait(bool is_long, absl::Duration cost,
                          absl::Duration time_left) const;
 
+  // Divides the microseconds that all workers have within max_wait among the
+  // callers whose tasks wait or run.
+  FairShare& shares() { return shares_; }
+
   // True while tasks wait for a worker.
   bool has_queue() const;
   int num_threads() const { return static_cast<int>(threads_.size()); }
@@ -120,6 +128,7 @@ class WorkerPool {
   void Run();
 
   const Options options_;
+  FairShare shares_;
   mutable Mutex mutex_;
   CondVar work_or_stop_;
   TaskQueue queue_ ABSL_GUARDED_BY(mutex_);

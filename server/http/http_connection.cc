@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "absl/strings/str_format.h"
+#include "server/auth/caller_name.h"
 #include "server/http/http_compression.h"
 #include "server/http/http_responses.h"
 
@@ -33,7 +34,9 @@ HttpConnection::HttpConnection(HttpConnections& connections,
       stream_(std::move(socket)),
       tls_(std::move(tls)),
       deadline_(stream_.socket().get_executor()),
-      client_{.peer = stream_.Peer()} {}
+      client_{.peer = stream_.Peer()},
+      address_(CallerName(/*access=*/nullptr, "", client_.peer)),
+      account_("http " + client_.peer) {}
 
 void HttpConnection::Start() {
   connections_.open.insert(shared_from_this());
@@ -80,6 +83,12 @@ void HttpConnection::AwaitClient(State state, absl::Duration timeout) {
   state_ = state;
   // The first one in the list waits longest and is closed first to make room.
   waiting_ = connections_.waiting.insert(connections_.waiting.end(), this);
+  // Bytes of a body's earlier pieces do not count for the next one.
+  progress_ = state == State::kBody ? exchange_->num_body_bytes() : 0;
+  AwaitDeadline(timeout);
+}
+
+void HttpConnection::AwaitDeadline(absl::Duration timeout) {
   deadline_.expires_after(absl::ToChronoNanoseconds(timeout));
   deadline_.async_wait([self = shared_from_this()](const ErrorCode& error) {
     if (!error) self->OnDeadline();
@@ -99,10 +108,33 @@ void HttpConnection::OnDeadline() {
       deadline_.expiry() > std::chrono::steady_clock::now()) {
     return;
   }
+  if (MadeProgress()) return;
   // Asio allows one write at a time, so no response can follow while 100
   // Continue is being sent.
   if (state_ != State::kBody || sending_continue_) return Close();
   Respond(exchange_->RefuseLateBody());
+}
+
+// The connection keeps its place in the list: a client that is just fast enough
+// is still the first to be closed to make room.
+bool HttpConnection::MadeProgress() {
+  const HttpServerOptions& options = connections_.options;
+  if (state_ == State::kBody) {
+    const std::uint64_t before =
+        std::exchange(progress_, exchange_->num_body_bytes());
+    if (static_cast<double>(progress_ - before) <
+        static_cast<double>(options.min_body_rate) *
+            absl::ToDoubleSeconds(options.timeouts.body)) {
+      return false;
+    }
+    AwaitDeadline(options.timeouts.body);
+    return true;
+  }
+  if (state_ != State::kResponse) return false;
+  const std::uint64_t before = std::exchange(progress_, stream_.num_written());
+  if (progress_ == before) return false;
+  AwaitDeadline(options.timeouts.response);
+  return true;
 }
 
 void HttpConnection::Close() {
@@ -112,6 +144,7 @@ void HttpConnection::Close() {
   if (state == State::kClosed) return;
   client_.has_left = true;
   StopWaiting();
+  CountUnread(0);
   stream_.Close();
   // Only counted and logged: nothing can be sent any more.
   if (state == State::kBody) exchange_->RefuseBodyCutOff();
@@ -162,6 +195,31 @@ void HttpConnection::StartRequest() {
   exchange_.emplace(connections_, client_);
   const HttpTimeouts& timeouts = connections_.options.timeouts;
   AwaitClient(State::kHead, idle_ ? timeouts.idle : timeouts.head);
+}
+
+void HttpConnection::Parse() {
+  HttpExchange::Step step = exchange_->Parse(input_);
+  while (!exchange_->CountBody()) {
+    if (!EndSlowestBody()) return;
+  }
+  Do(std::move(step));
+}
+
+bool HttpConnection::EndSlowestBody() {
+  for (HttpConnection* const other : connections_.waiting) {
+    if (other->state_ == State::kBody &&
+        other->exchange_->caller() == exchange_->caller()) {
+      other->EndSlowBody();
+      return other != this;
+    }
+  }
+  EndSlowBody();
+  return false;
+}
+
+void HttpConnection::EndSlowBody() {
+  if (sending_continue_ || state_ != State::kBody) return Close();
+  Respond(exchange_->RefuseSlowBody());
 }
 
 void HttpConnection::Do(HttpExchange::Step step) {
@@ -216,6 +274,7 @@ void HttpConnection::OnHandled(std::optional<HttpResponse> response) {
     return exchange_->End();
   }
   if (response.has_value()) return Respond(*std::move(response));
+  exchange_->OnPieceTaken();
   AwaitClient(State::kBody, connections_.options.timeouts.body);
   // What the client sent before it ended may still be unparsed, but not more
   // than is read ahead: a body that has no end.
@@ -228,6 +287,7 @@ void HttpConnection::Respond(HttpResponse response) {
   response_head_ =
       exchange_->FinishResponse(unread_bytes_.has_value(), response);
   response_body_ = std::move(response.body);
+  CountUnread(static_cast<std::int64_t>(response_body_.size()));
   AwaitClient(State::kResponse, connections_.options.timeouts.response);
   stream_.Write({asio::buffer(response_head_), asio::buffer(response_body_)},
                 [self = shared_from_this()](const ErrorCode& error,
@@ -238,6 +298,7 @@ void HttpConnection::Respond(HttpResponse response) {
 
 void HttpConnection::OnWritten(const ErrorCode& error) {
   exchange_->End();
+  CountUnread(0);
   if (state_ == State::kClosed) return;
   if (error || client_.has_left) return Close();
   if (!unread_bytes_.has_value()) return Linger();
@@ -245,6 +306,17 @@ void HttpConnection::OnWritten(const ErrorCode& error) {
     AwaitClient(State::kSkip, connections_.options.timeouts.body);
   }
   SkipBody();
+}
+
+// The caller's name may be another for the next request.
+void HttpConnection::CountUnread(std::int64_t bytes) {
+  UnreadResponses* const unread = connections_.options.unread;
+  if (unread == nullptr) return;
+  if (num_unread_ == 0) {
+    const std::string& caller = exchange_->caller();
+    unread_caller_ = {caller.empty() ? address_ : caller, account_};
+  }
+  unread->Add(unread_caller_, bytes - std::exchange(num_unread_, bytes));
 }
 
 void HttpConnection::SkipBody() {

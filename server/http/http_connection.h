@@ -16,6 +16,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "server/base/caller.h"
 #include "server/http/http_connections.h"
 #include "server/http/http_exchange.h"
 #include "server/http/http_stream.h"
@@ -31,6 +32,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Start();
   // Closes at once; the response of a handler that runs is dropped.
   void Close();
+
+  // The client's address without the port.
+  const std::string& address() const { return address_; }
+  // The name of the connection in HttpServerOptions::unread.
+  const std::string& account() const { return account_; }
 
  private:
   using ErrorCode = HttpStream::ErrorCode;
@@ -48,6 +54,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void AwaitClient(State state, absl::Duration timeout);
   void StopWaiting();
   void OnDeadline();
+  void AwaitDeadline(absl::Duration timeout);
+  // Whether the client sent or read enough since the last deadline, so that it
+  // gets another one.
+  bool MadeProgress();
 
   void DetectTls();
   // Informs a client that speaks TLS to a plain port, or the reverse, and logs
@@ -60,7 +70,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnClientEnded();
 
   void StartRequest();
-  void Parse() { Do(exchange_->Parse(input_)); }
+  void Parse();
+  // Ends the body of the same caller that has been arriving for longest.
+  // Returns false if it was that of this connection.
+  bool EndSlowestBody();
+  void EndSlowBody();
   void Do(HttpExchange::Step step);
   void AwaitBody(bool send_continue);
   void Run(HttpExchange::RunHandler run);
@@ -68,6 +82,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Respond(HttpResponse response);
   void OnWritten(const ErrorCode& error);
   void SkipBody();
+  // Counts the bytes of the response that the client has not read.
+  void CountUnread(std::int64_t bytes);
 
   void Linger();
   void EndSending();
@@ -89,6 +105,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool idle_ = false;  // no byte of the request has come
 
   HttpExchange::Client client_;
+  const std::string address_;
+  const std::string account_;
+  CallerId unread_caller_;
+  std::int64_t num_unread_ = 0;
+  std::uint64_t progress_ = 0;  // bytes of the phase at the last deadline
   std::optional<HttpExchange> exchange_;  // the current request
   // How much of a refused body is to be skipped after the response; nullopt =
   // the response is the last.

@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
+#include "server/base/fair_share.h"
 #include "server/http/http_options.h"
 #include "server/http/http_routes.h"
 
@@ -38,8 +39,12 @@ class HttpConnections {
   boost::asio::thread_pool page_workers{1};
 
   // The rest is for the I/O thread only. Calls that hold one of the
-  // kMaxHttpCalls places:
+  // kMaxHttpCalls places, which those get whose bodies have arrived:
   int num_calls = 0;
+  FairShare places{"HTTP calls", kMaxHttpCalls, options.max_share_per_caller};
+  FairShare unfinished_bytes{"bytes of bodies that have not arrived completely",
+                             options.max_unfinished_bytes,
+                             options.max_share_per_caller};
   std::set<std::shared_ptr<HttpConnection>> open = {};
   // Connections that wait for their clients, longest first.
   std::list<HttpConnection*> waiting = {};

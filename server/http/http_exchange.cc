@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "server/auth/caller_name.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
 #include "server/http/http_compression.h"
@@ -81,6 +82,7 @@ HttpExchange::Step HttpExchange::Parse(std::string& input) {
     const std::size_t num_parsed =
         parser_.put(boost::asio::buffer(input), error);
     input.erase(0, num_parsed);
+    if (body_begun_) num_body_bytes_ += num_parsed;
     // A body needs more only within the lines between its chunks.
     if (error == http::error::need_more && input.size() < kMaxHeadBytes) break;
     if (error) return OnMalformed(error);
@@ -138,6 +140,7 @@ void HttpExchange::ReadHead() {
       .request_id = Header(kRequestIdHeader),
       .traceparent = Header(kTraceparentHeader),
       .peer = client_.peer,
+      .caller = CallerName(/*access=*/nullptr, "", client_.peer),
       // No header has the length of a chunked body.
       .content_length = parser_.content_length().value_or(0),
       .client_left = [&client = client_] { return client.has_left.load(); }};
@@ -179,9 +182,8 @@ HttpExchange::Step HttpExchange::OnCall() {
   in_flight_ = true;
   std::optional<HttpResponse> refusal = RefuseByHead();
   if (refusal.has_value()) return *std::move(refusal);
-  if (connections_.num_calls >= kMaxHttpCalls) return Refuse(TooManyCalls());
-  ++connections_.num_calls;
-  has_place_ = true;
+  request_.caller = CallerName(connections_.options.access,
+                               request_.authorization, client_.peer);
   refusal = call_->admit(request_);
   if (refusal.has_value()) return *std::move(refusal);
   admit_time_ = absl::Now();
@@ -254,14 +256,45 @@ std::string HttpExchange::TakeBody() {
   return boost::beast::buffers_to_string(body.data());
 }
 
+// A client that sends its body slowly must not keep others from a place, so a
+// call gets one when there is something to do.
+absl::Status HttpExchange::TakePlace() {
+  if (connections_.num_calls >= kMaxHttpCalls) return TooManyCalls().status;
+  if (!place_.Take(connections_.places, request_.caller, 1)) {
+    return connections_.places.OverShare(request_.caller, 1);
+  }
+  ++connections_.num_calls;
+  has_place_ = true;
+  return absl::OkStatus();
+}
+
+void HttpExchange::ReturnPlace() {
+  place_.Reset();
+  if (std::exchange(has_place_, false)) --connections_.num_calls;
+}
+
+bool HttpExchange::CountBody() {
+  std::size_t num_bytes = parser_.get().body().size();
+  if (body_stream_ != nullptr) num_bytes += body_stream_->pending_bytes();
+  return body_share_.Take(connections_.unfinished_bytes, request_.caller,
+                          static_cast<std::int64_t>(num_bytes));
+}
+
 HttpExchange::Step HttpExchange::OnBody() {
   if (body_stream_ != nullptr) return TakePiece();
+  const absl::Status has_place = TakePlace();
+  if (!has_place.ok()) return RefuseBody(429, has_place);
   request_.body = TakeBody();
   return RunHandler{connections_.workers,
                     [this] { return call_->handle(request_); }};
 }
 
+// A stream that has begun is not refused, since a part of it is done: its later
+// pieces wait for a thread, and there are at most as many as connections.
 HttpExchange::Step HttpExchange::TakePiece() {
+  const absl::Status has_place = TakePlace();
+  if (!has_place.ok() && !stream_begun_) return RefuseBody(429, has_place);
+  stream_begun_ = true;
   return RunHandler{connections_.workers, [this, piece = TakeBody(),
                                            last = parser_.is_done()]() mutable {
                       return body_stream_->Take(std::move(piece), last);
@@ -278,6 +311,17 @@ HttpResponse HttpExchange::RefuseLateBody() {
   return RefuseBody(408, BodyTooLate(connections_.options.timeouts.body));
 }
 
+HttpResponse HttpExchange::RefuseSlowBody() {
+  const auto num_bytes = static_cast<std::int64_t>(parser_.get().body().size());
+  const absl::Status refusal =
+      connections_.unfinished_bytes.OverShare(request_.caller, num_bytes);
+  // At once, since the client may take its time to read the response.
+  TakeBody();
+  body_stream_.reset();
+  body_share_.Reset();
+  return RefuseBody(429, refusal);
+}
+
 HttpResponse HttpExchange::RefuseBodyCutOff() {
   return RefuseBody(408, BodyCutOff());
 }
@@ -289,7 +333,7 @@ bool HttpExchange::IsOfAllowedPage() const {
 
 std::string HttpExchange::FinishResponse(bool keep_alive,
                                          HttpResponse& response) {
-  if (std::exchange(has_place_, false)) --connections_.num_calls;
+  ReturnPlace();
   if (IsOfAllowedPage()) AddCorsHeaders(origin_, response);
   std::string head = FormatHead(response, keep_alive);
   // HEAD has the headers of GET, so the page is made all the same.
@@ -314,7 +358,8 @@ std::optional<std::uint64_t> HttpExchange::UnreadBytes() const {
 }
 
 void HttpExchange::End() {
-  if (std::exchange(has_place_, false)) --connections_.num_calls;
+  ReturnPlace();
+  body_share_.Reset();
   if (std::exchange(in_flight_, false)) connections_.EndCall();
 }
 

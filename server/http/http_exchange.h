@@ -62,6 +62,18 @@ class HttpExchange {
   // The responses to a body that does not arrive; they count the admitted call.
   HttpResponse RefuseLateBody();
   HttpResponse RefuseBodyCutOff();
+  // As these, to a body that must go because its caller has too many bytes of
+  // bodies that do not arrive; drops what has arrived.
+  HttpResponse RefuseSlowBody();
+  // Counts the bytes of the body that wait in memory; false when they exceed
+  // the share of the caller, for which one of its bodies must go.
+  bool CountBody();
+  // The stream of the body has taken a piece, and wants more.
+  void OnPieceTaken() { ReturnPlace(); }
+  // Bytes of the body that have arrived.
+  std::uint64_t num_body_bytes() const { return num_body_bytes_; }
+  // As FairShare knows the caller; empty before the head is parsed.
+  const std::string& caller() const { return request_.caller; }
 
   // Whether the response may be compressed.
   bool accepts_gzip() const { return accepts_gzip_; }
@@ -86,6 +98,9 @@ class HttpExchange {
   Step OnBody();
   // Passes the bytes of the body that have arrived to its stream.
   Step TakePiece();
+  // Takes one of the kMaxHttpCalls places, or returns the refusal.
+  absl::Status TakePlace();
+  void ReturnPlace();
   void ReadHead();
   // "http" or "https", as the browser sees it.
   std::string Scheme() const;
@@ -117,6 +132,10 @@ class HttpExchange {
   bool body_begun_ = false;
   bool in_flight_ = false;  // counted by connections_.BeginCall
   bool has_place_ = false;  // counted in connections_.num_calls
+  HeldShare place_;
+  bool stream_begun_ = false;  // the body's stream has got a piece
+  HeldShare body_share_;
+  std::uint64_t num_body_bytes_ = 0;
   absl::Time admit_time_;
 };
 

@@ -2,24 +2,35 @@
 #ifndef SEMRANK_SERVER_HTTP_HTTP_OPTIONS_H_
 #define SEMRANK_SERVER_HTTP_HTTP_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "server/auth/tls_files.h"
+#include "server/base/unread_responses.h"
 
 namespace semrank {
 
-// The most calls at once; further ones are 429.
-inline constexpr int kMaxHttpCalls = 24;
+class AccessControl;
+
+// The default of --min_body_rate: a client on the slowest mobile network is ten
+// times as fast.
+inline constexpr std::int64_t kMinBodyRate = 500;
+
+// The most calls at once, and those that one client can rely on when the shares
+// of callers are as they are by default; further ones are 429.
+inline constexpr int kMaxHttpCalls = 48;
+inline constexpr int kMaxHttpCallsPerCaller = kMaxHttpCalls / 2;
 
 // Each deadline counts from the beginning of its phase, however the client
-// spreads its bytes.
+// spreads its bytes, unless it says otherwise.
 struct HttpTimeouts {
   absl::Duration head = absl::Seconds(10);  // TLS handshake and request head
-  // For a body that is read piece by piece, the time of each piece.
+  // A body must bring min_body_rate in each period of this length.
   absl::Duration body = absl::Seconds(10);
-  absl::Duration response = absl::Seconds(30);
+  // The client must read something of the response in each such period.
+  absl::Duration response = kSendTimeout;
   absl::Duration idle = absl::Seconds(60);  // between two requests
   // After its last response the server reads on for this long: if it closed
   // while bytes arrive, the client might never see the response.
@@ -37,9 +48,20 @@ struct HttpServerOptions {
   // Names that Host may have; "*" = every one (http_hosts).
   std::vector<std::string> served_hosts = {"*"};
   // The most connections at once. A further one closes the one that has kept
-  // the server waiting longest.
+  // the server waiting longest, among those of the address that has most.
   int max_connections = 192;
   HttpTimeouts timeouts = {};
+  // Bytes a second.
+  std::int64_t min_body_rate = kMinBodyRate;
+  // Bytes of bodies that have not arrived completely, over all connections.
+  std::int64_t max_unfinished_bytes = std::int64_t{192} << 20;
+  // The share of one caller in the calls and in those bytes (FairShare).
+  double max_share_per_caller = 1;
+  // Null = callers need no key, and have the names of their addresses.
+  const AccessControl* access = nullptr;
+  // Counts responses that clients have not read; null = they do not count. Must
+  // outlive the server.
+  UnreadResponses* unread = nullptr;
 };
 
 }  // namespace semrank

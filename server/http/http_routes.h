@@ -7,6 +7,7 @@
 #ifndef SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
 #define SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,7 +31,9 @@ struct HttpRequest {
   std::string authorization = {};
   std::string request_id = {};
   std::string traceparent = {};
-  std::string peer = {};             // "ipv4:10.0.0.7:40312", as gRPC writes it
+  std::string peer = {};  // "ipv4:10.0.0.7:40312", as gRPC writes it
+  // The caller as shares name it (auth/caller_name.h).
+  std::string caller = {};
   std::uint64_t content_length = 0;  // 0 = none, or not known
   std::string body = {};
   // In `handle`: whether the client has closed its side. Costs one atomic load.
@@ -71,6 +74,8 @@ class HttpBodyStream {
   // must get a response. An earlier response ends the call; the rest of the
   // body is not read then.
   virtual std::optional<HttpResponse> Take(std::string piece, bool last) = 0;
+  // Bytes that it keeps until more arrive; not called while Take runs.
+  virtual std::size_t pending_bytes() const { return 0; }
 };
 
 // One path of calls. Exactly one of `admit`, `refuse`, `handle` and the body's

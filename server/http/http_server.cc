@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -11,12 +13,14 @@
 #include <thread>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "server/base/listening_sockets.h"
 #include "server/base/logging.h"
 #include "server/http/http_connection.h"
 #include "server/http/http_connections.h"
+#include "server/http/http_responses.h"
 #include "server/http/http_stream.h"
 
 namespace semrank {
@@ -59,6 +63,8 @@ class HttpServer::Listener {
                   Tcp::socket socket);
   // Makes room for one more connection; false = all have a handler running.
   bool MakeRoom();
+  // Closes connections while HTTP is to free bytes of unread responses.
+  void CloseUnread();
   // Follows the files; while new ones cannot be used, the old ones stay.
   absl::Status RenewTls();
 
@@ -68,10 +74,15 @@ class HttpServer::Listener {
   std::list<Port> ports_;
   std::shared_ptr<const TlsContent> tls_content_;
   TlsContext tls_;
+  int subscription_ = 0;                     // to HttpServerOptions::unread
+  std::atomic<bool> closes_unread_ = false;  // CloseUnread is queued
   std::thread thread_;
 };
 
 HttpServer::Listener::~Listener() {
+  if (connections_.options.unread != nullptr) {
+    connections_.options.unread->Unsubscribe(subscription_);
+  }
   if (!thread_.joinable()) return;
   // Keeps the I/O thread alive for the responses of handlers that still run.
   auto guard = asio::make_work_guard(io_);
@@ -101,6 +112,12 @@ absl::Status HttpServer::Listener::Start(const ListeningSockets& listening) {
     if (error) return absl::UnavailableError(error.message());
     ports_.push_back({std::move(acceptor), asio::steady_timer(io_)});
     Accept(ports_.back());
+  }
+  if (connections_.options.unread != nullptr) {
+    subscription_ = connections_.options.unread->Subscribe([this] {
+      if (closes_unread_.exchange(true)) return;
+      asio::post(io_, [this] { CloseUnread(); });
+    });
   }
   thread_ = std::thread([this] { io_.run(); });
   return absl::OkStatus();
@@ -144,11 +161,40 @@ void HttpServer::Listener::OnAccepted(Port& port,
   Accept(port);
 }
 
+// The address that has most connections gives one, so that a crowd from one
+// address does not close those of others. The one whose client has been silent
+// for longest loses least.
 bool HttpServer::Listener::MakeRoom() {
-  // The client that has been silent for longest loses least.
-  if (connections_.waiting.empty()) return false;
-  connections_.waiting.front()->Close();
+  absl::flat_hash_map<std::string, int> counts;
+  for (const auto& connection : connections_.open) {
+    ++counts[connection->address()];
+  }
+  const auto chosen = std::ranges::max_element(
+      connections_.waiting, {}, [&](const HttpConnection* connection) {
+        return counts[connection->address()];
+      });
+  if (chosen == connections_.waiting.end()) return false;
+  (*chosen)->Close();
   return true;
+}
+
+void HttpServer::Listener::CloseUnread() {
+  closes_unread_ = false;
+  UnreadResponses& unread = *connections_.options.unread;
+  while (const auto excess = unread.FindExcess()) {
+    const auto found =
+        std::ranges::find_if(connections_.open, [&](const auto& connection) {
+          return connection->account() == excess->account.connection;
+        });
+    // The account is one of gRPC, which is notified too.
+    if (found == connections_.open.end()) return;
+    WarnThrottled(absl::StrFormat(
+        "HTTP: a connection of %s was closed: it left the most bytes of "
+        "responses unread, and there were too many",
+        (*found)->address()));
+    unread.CountEnded(1);
+    (*found)->Close();
+  }
 }
 
 absl::Status HttpServer::Listener::RenewTls() {

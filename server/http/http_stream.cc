@@ -12,6 +12,13 @@ namespace semrank {
 namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
 
+namespace {
+
+// A client that reads shows progress after each part.
+constexpr std::size_t kMaxWriteBytes = 65'536;
+
+}  // namespace
+
 absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX* const handle = context->native_handle();
@@ -89,10 +96,17 @@ void HttpStream::Read(asio::mutable_buffer into, Done done) {
 
 void HttpStream::Write(const std::array<asio::const_buffer, 2>& buffers,
                        Done done) {
+  num_written_ = 0;
+  // Asio asks before each part how many bytes the next one may have.
+  const auto next_part = [this](const ErrorCode& error,
+                                std::size_t num_written) -> std::size_t {
+    num_written_ = num_written;
+    return error ? 0 : kMaxWriteBytes;
+  };
   if (tls_.has_value()) {
-    asio::async_write(*tls_, buffers, std::move(done));
+    asio::async_write(*tls_, buffers, next_part, std::move(done));
   } else {
-    asio::async_write(socket_, buffers, std::move(done));
+    asio::async_write(socket_, buffers, next_part, std::move(done));
   }
 }
 

@@ -53,9 +53,11 @@ class HttpStream {
   bool has_client_certificate();
 
   void Read(boost::asio::mutable_buffer into, Done done);
-  // Writes all of both.
+  // Writes all of both, in parts.
   void Write(const std::array<boost::asio::const_buffer, 2>& buffers,
              Done done);
+  // Bytes of the last Write that the system has taken so far.
+  std::size_t num_written() const { return num_written_; }
   // Informs the client, in TLS too, that the server sends no more.
   void EndSending(Done done);
   // Frees the descriptor; operations that are pending fail.
@@ -65,6 +67,7 @@ class HttpStream {
   Socket socket_;
   TlsContext context_;
   std::optional<boost::asio::ssl::stream<Socket&>> tls_;
+  std::size_t num_written_ = 0;
 };
 
 }  // namespace semrank

@@ -8,7 +8,9 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/common.pb.h"
 #include "server/auth/access_control.h"
+#include "server/auth/caller_name.h"
 #include "server/base/errors.h"
+#include "server/base/text_checks.h"
 
 namespace semrank {
 namespace {
@@ -35,8 +37,31 @@ RequestSize GuessSize(std::size_t num_bytes) {
   return {static_cast<std::int64_t>(num_bytes / kBytesPerText), num_bytes};
 }
 
+// Texts that normalising makes much longer count as more, but as no more than a
+// quarter of all permits, so that they can be admitted. Texts are counted
+// before they are normalised, which is what takes the time.
+std::int64_t WeighTexts(std::int64_t num_texts, std::string_view bytes,
+                        std::int64_t max_inflight_texts) {
+  if (num_texts == 0) return 0;
+  const auto weight = static_cast<std::int64_t>(static_cast<double>(num_texts) *
+                                                NormalizedGrowth(bytes));
+  return std::max(num_texts, std::min(weight, max_inflight_texts / 4));
+}
+
 WorkerPool& PoolOf(const Method& method, const ServerParts& parts) {
   return method.threads == Threads::kLoader ? *parts.loader : *parts.workers;
+}
+
+// A caller with little work in the pool does not pay for a queue that others
+// have made: the work of all is bounded by estimates when it takes its share,
+// so it may wait, but is not refused because others have waited for long.
+bool HasLittleWork(const ServerParts& parts, WorkerPool& pool,
+                   std::string_view caller) {
+  if (caller.empty() || parts.limits.max_share_per_caller >= 1) return false;
+  constexpr std::int64_t kPartOfQueue = 8;
+  return pool.shares().held_by(caller) <
+         absl::ToInt64Microseconds(kMaxQueueWait) * pool.num_threads() /
+             kPartOfQueue;
 }
 
 }  // namespace
@@ -56,19 +81,27 @@ absl::Status CheckState(const Method& method, const ServerParts& parts) {
 // spares the copy of a message into one piece, 6 % of the time that gRPC's
 // threads spend on a refused call, and the whole body of one over HTTP.
 absl::Status CheckUnread(const Method& method, const ServerParts& parts,
-                         std::size_t num_bytes, absl::Duration time_left) {
+                         const UnreadRequest& request) {
+  // While calls are read late, this is the cheapest of all answers.
+  if (request.time_left <= absl::ZeroDuration()) {
+    return MakeError(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
+                     "the call's deadline had passed when it arrived");
+  }
   SEMRANK_RETURN_IF_ERROR(CheckState(method, parts));
   if (method.refused_unread) {
-    SEMRANK_RETURN_IF_ERROR(parts.admission->CheckRoom());
+    SEMRANK_RETURN_IF_ERROR(parts.admission->CheckRoom(request.caller));
   }
   if (!method.is_shed) return absl::OkStatus();
-  const RequestSize size = GuessSize(num_bytes);
+  const RequestSize size = GuessSize(request.num_bytes);
   const absl::Duration cost =
       parts.admission->costs().Estimate(method.kind, size.num_texts);
   // Such a request runs in this thread whatever the workers do, unless its
   // exact number of texts says otherwise.
-  if (cost <= RequestRun::kMaxInlineCost) return absl::OkStatus();
-  return PoolOf(method, parts).CheckWait(IsLong(size), cost, time_left);
+  if (cost <= RequestRun::kMaxInlineCost ||
+      HasLittleWork(parts, PoolOf(method, parts), request.caller)) {
+    return absl::OkStatus();
+  }
+  return PoolOf(method, parts).CheckWait(IsLong(size), cost, request.time_left);
 }
 
 RequestRun::RequestRun(const Method& method, const ServerParts& parts,
@@ -102,13 +135,16 @@ void RequestRun::Start(std::string_view bytes) {
 
 absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
   SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
+  size_.num_texts = WeighTexts(size_.num_texts, bytes,
+                               parts_.admission->max_inflight_texts());
   // The wait is checked before the permits are taken. A request that is refused
   // for its wait must not hold permits, even briefly: others would be refused
   // because they are missing.
   cost_ = EstimateCost();
   inline_ = RunsInline();
-  if (!inline_) SEMRANK_RETURN_IF_ERROR(CheckWait());
-  SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
+  if (!inline_) SEMRANK_RETURN_IF_ERROR(TakeWork());
+  SEMRANK_ASSIGN_OR_RETURN(permit_,
+                           parts_.admission->Admit(size_.num_texts, name()));
   return absl::OkStatus();
 }
 
@@ -119,7 +155,7 @@ void RequestRun::StartDecoding(std::size_t num_bytes, Decode decode) {
     const absl::StatusOr<std::string_view> bytes = decode();
     return bytes.ok() ? Start(*bytes) : Finish(bytes.status());
   }
-  const absl::Status status = CheckWait();
+  const absl::Status status = TakeWork();
   if (!status.ok()) return Finish(status);
   waiting_since_ = TimeSinceReceived();
   QueueForWorker([this, decode = std::move(decode)] { DecodeAndRun(decode); });
@@ -130,7 +166,10 @@ absl::Status RequestRun::DecodeAndAdmit(const Decode& decode) {
   SEMRANK_RETURN_IF_ERROR(CheckInTime());
   SEMRANK_ASSIGN_OR_RETURN(const std::string_view bytes, decode());
   SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
-  SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
+  size_.num_texts = WeighTexts(size_.num_texts, bytes,
+                               parts_.admission->max_inflight_texts());
+  SEMRANK_ASSIGN_OR_RETURN(permit_,
+                           parts_.admission->Admit(size_.num_texts, name()));
   return absl::OkStatus();
 }
 
@@ -162,9 +201,18 @@ absl::Duration RequestRun::EstimateCost() const {
   return parts_.admission->costs().Estimate(method_.kind, size_.num_texts);
 }
 
-absl::Status RequestRun::CheckWait() const {
+// The share matters only while tasks wait: otherwise no other caller would have
+// the worker, and a caller alone may use all of them.
+absl::Status RequestRun::TakeWork() {
   if (!method_.is_shed) return absl::OkStatus();
-  return PoolOf(method_, parts_).CheckWait(IsLong(size_), cost_, TimeLeft());
+  WorkerPool& pool = PoolOf(method_, parts_);
+  const std::int64_t cost = absl::ToInt64Microseconds(cost_);
+  const bool has_little = HasLittleWork(parts_, pool, name());
+  const bool taken = work_.Take(pool.shares(), name(), cost);
+  if (taken && has_little) return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(pool.CheckWait(IsLong(size_), cost_, TimeLeft()));
+  if (taken || !pool.has_queue()) return absl::OkStatus();
+  return pool.shares().OverShare(name(), cost);
 }
 
 absl::Status RequestRun::CheckInTime() const {
@@ -249,9 +297,11 @@ RequestLog::Details RequestRun::Describe(RequestLog::Details details) const {
 }
 
 void RequestRun::Finish(const absl::Status& status) {
+  parts_.metrics->CountCaller(KeyOfCaller(name()), size_.num_texts, status);
   if (!status.ok()) parts_.metrics->CountRejected(status);
   // Permits go back first: a caller that has its response must find room.
   permit_ = Admission::Permit();
+  work_.Reset();
   Done(status);
 }
 

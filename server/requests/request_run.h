@@ -4,12 +4,14 @@
 //
 //   CheckKey      the caller's key allows the method. (gRPC has checked the
 //                 size of the metadata before.)
-//   CheckUnread   the server answers, one more text fits, a worker is expected
-//                 soon enough. It comes before the bytes are read or copied.
+//   CheckUnread   the server answers, one more text fits (also within the share
+//                 of the caller), a worker is expected soon enough. It comes
+//                 before the bytes are read or copied.
 //   Read          the handler reads the bytes in place, once, chooses the model
 //                 and checks the fields.
 //   CheckWait     as before, with the exact number of texts.
-//   Admit         all texts fit beside those in flight.
+//   Admit         all texts fit beside those in flight, and the caller's within
+//                 its share.
 //   RunSlice      in the caller's thread while that is cheaper than a queue
 //                 or the server is idle, else in the worker pool, a slice of
 //                 some milliseconds each. Before each slice the run asks
@@ -51,11 +53,19 @@ absl::Status CheckKey(const Method& method, const ServerParts& parts,
 // UNAVAILABLE while the server does not answer calls of the method.
 absl::Status CheckState(const Method& method, const ServerParts& parts);
 
-// CheckState, then OVERLOADED for a request of `num_bytes` without room for one
-// text, or one that would wait too long for a worker and is not likely to be so
-// cheap that it needs none.
+// What is known of a request before its bytes are read.
+struct UnreadRequest {
+  std::size_t num_bytes = 0;
+  absl::Duration time_left = absl::InfiniteDuration();
+  std::string_view caller = {};  // Caller::name
+};
+
+// DEADLINE_EXCEEDED for a request whose deadline has passed when it arrives;
+// CheckState; then OVERLOADED or CALLER_SHARE for a request without room for
+// one text, or one that would wait too long for a worker and is not likely to
+// be so cheap that it needs none.
 absl::Status CheckUnread(const Method& method, const ServerParts& parts,
-                         std::size_t num_bytes, absl::Duration time_left);
+                         const UnreadRequest& request);
 
 // The steps from Read on. Has no owner: a subclass may delete itself in Done.
 class RequestRun : public Caller {
@@ -110,7 +120,8 @@ class RequestRun : public Caller {
   void DecodeAndRun(const Decode& decode);
   bool RunsInline() const;
   absl::Duration EstimateCost() const;
-  absl::Status CheckWait() const;
+  // CheckWait, and takes the caller's share of the workers' time.
+  absl::Status TakeWork();
   // DeadlineExceeded if it is too late to begin.
   absl::Status CheckInTime() const;
   void QueueForWorker(std::function<void()> run);
@@ -126,6 +137,7 @@ class RequestRun : public Caller {
   const std::unique_ptr<RequestHandler> handler_;
   const std::chrono::steady_clock::time_point received_;
   Admission::Permit permit_;
+  HeldShare work_;
   RequestSize size_;
   bool inline_ = false;
   absl::Duration cost_;      // estimated

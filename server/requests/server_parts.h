@@ -22,6 +22,7 @@ class RecentCalls;
 class RequestLog;
 class StoredVectors;
 class TlsCertificates;
+class UnreadResponses;
 
 // Every part must outlive the servers, requests, pages and metrics that use it.
 struct ServerParts {
@@ -33,6 +34,7 @@ struct ServerParts {
   const Lifecycle* lifecycle = nullptr;
   Admission* admission = nullptr;
   ConnectionCount* connections = nullptr;
+  UnreadResponses* unread = nullptr;
   WorkerPool* workers = nullptr;
   // Loads models, one after another, so that loading never occupies a worker.
   WorkerPool* loader = nullptr;

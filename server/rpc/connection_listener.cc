@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +19,7 @@
 #include "model/base/count_text.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "server/auth/caller_name.h"
 #include "server/base/logging.h"
 
 namespace semrank {
@@ -67,10 +71,22 @@ bool ConcernsOneConnection(int error) {
   }
 }
 
-bool HasPeer(int fd) {
+// The address of the peer as CallerName has it; empty if it has left.
+std::string NameOfPeer(int fd) {
   sockaddr_storage peer;
   socklen_t size = sizeof(peer);
-  return getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+  auto* const address = reinterpret_cast<sockaddr*>(&peer);
+  if (getpeername(fd, address, &size) != 0) return "";
+  char host[INET6_ADDRSTRLEN] = "";
+  getnameinfo(address, size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST);
+  const std::string_view name(host);
+  // A socket of both kinds shows IPv4 peers so.
+  constexpr std::string_view kMapped = "::ffff:";
+  const std::string peer_name =
+      name.starts_with(kMapped)   ? absl::StrFormat("ipv4:%s:", name.substr(7))
+      : peer.ss_family == AF_INET ? absl::StrFormat("ipv4:%s:", name)
+                                  : absl::StrFormat("ipv6:[%s]:", name);
+  return CallerName(/*access=*/nullptr, /*authorization=*/"", peer_name);
 }
 
 }  // namespace
@@ -108,7 +124,7 @@ ConnectionListener::~ConnectionListener() {
   transfer_.reset();
   for (const int kept : kept_) {
     close(kept);
-    count_->Leave();
+    count_->Leave(callers_[kept]);
   }
 }
 
@@ -201,26 +217,29 @@ void ConnectionListener::AcceptSome(int listener) {
 void ConnectionListener::Register(int fd) {
   // Probes connect and reset at once. gRPC asks for the peer's address too, and
   // would log an error for each of them.
-  if (!HasPeer(fd)) {
+  std::string caller = NameOfPeer(fd);
+  if (caller.empty()) {
     close(fd);
     return;
   }
-  if (!count_->Enter()) {
+  if (!count_->Enter(caller)) {
     close(fd);
-    Warn(
-        absl::StrFormat("a connection to %s was refused: %s are open, as many "
-                        "as may be",
-                        address(), GroupDigits(count_->max_connections())));
+    Warn(absl::StrFormat(
+        "a connection of %s to %s was refused: %s are open, as many as may be "
+        "(--max_connections) or as its address may have "
+        "(--max_share_per_caller)",
+        caller, address(), GroupDigits(count_->num_open())));
     return;
   }
   const int kept = KeepAndWatch(fd);
   if (kept < 0) {
     const int error = errno;
-    count_->Leave();
+    count_->Leave(caller);
     close(fd);
     return Pause(error);
   }
   kept_.insert(kept);
+  callers_[kept] = std::move(caller);
   transfer_->Add(fd, kept);
 }
 
@@ -245,7 +264,8 @@ void ConnectionListener::Remove(int kept) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, kept, nullptr);
   close(kept);
   kept_.erase(kept);
-  count_->Leave();
+  count_->Leave(callers_[kept]);
+  callers_.erase(kept);
 }
 
 void ConnectionListener::ResetIfStuck() {

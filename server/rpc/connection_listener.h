@@ -6,8 +6,8 @@
 //            both directions, by its owner or by a reset. One whose peer has
 //            only ended its own side still counts. To notice the end, the
 //            listener keeps a second descriptor of each socket.
-//   Refused  a connection beyond the limit is closed at once, counted, and
-//            logged at most once a second.
+//   Refused  a connection beyond the limit, or beyond the share of its address,
+//            is closed at once, counted, and logged at most once a second.
 //   Reset    a connection is reset if it sends without a pause from its
 //            beginning, and so delays the transfer of others; with a watchdog,
 //            also if it floods the server's memory.
@@ -26,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "absl/status/statusor.h"
@@ -102,6 +103,7 @@ class ConnectionListener {
 
   // For the thread of this object only.
   std::unordered_set<int> kept_;
+  std::unordered_map<int, std::string> callers_;  // of kept_, by their address
   std::optional<std::chrono::steady_clock::time_point> resume_time_;
   std::chrono::steady_clock::time_point next_look_ = {};  // of the watchdog
 

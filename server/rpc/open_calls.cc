@@ -3,10 +3,15 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server_context.h>
 
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "server/auth/caller_name.h"
 #include "server/base/errors.h"
 #include "server/base/lifecycle.h"
 
@@ -24,9 +29,10 @@ class CallContext final : public grpc::CallbackServerContext {
   ~CallContext() override;
 
   OpenCalls* calls_ = nullptr;  // null = not one of our own calls
+  CallerId caller_;             // set before any response
   // The mutex of OpenCalls guards these.
   std::int64_t unsent_bytes_ = 0;
-  absl::Time send_deadline_ = absl::InfiniteFuture();
+  absl::Time unsent_since_ = absl::InfiniteFuture();
   bool is_cut_ = false;
 };
 
@@ -34,14 +40,19 @@ namespace {
 
 // Two mutexes, because asking a stream to end may change its unsent bytes:
 // streams_mutex_ is taken first, mutex_ within. Neither is held while gRPC is
-// called from CancelOverdue, since TryCancel may destroy the context in this
-// thread, and ~CallContext takes mutex_.
+// called from Cancel, since TryCancel may destroy the context in this thread,
+// and ~CallContext takes mutex_. UnreadResponses locks its own mutexes
+// within.
 
-constexpr std::int64_t kBytesPerSendTime = std::int64_t{16} << 20;
+// A response may arrive at 105 kB a second.
+constexpr std::int64_t kBytesPerTimeout = std::int64_t{1} << 20;
 
 // Our servers have no other contexts.
 CallContext& ToCallContext(grpc::CallbackServerContext& context) {
   return static_cast<CallContext&>(context);
+}
+const CallContext& ToCallContext(const grpc::CallbackServerContext& context) {
+  return static_cast<const CallContext&>(context);
 }
 
 }  // namespace
@@ -93,6 +104,24 @@ absl::Status OpenCalls::Begin(grpc::CallbackServerContext& call,
   return absl::OkStatus();
 }
 
+void OpenCalls::SetCaller(grpc::CallbackServerContext& call,
+                          const AccessControl* access) {
+  CallerId& caller = ToCallContext(call).caller_;
+  caller.connection = call.peer();
+  std::string_view authorization;
+  if (access != nullptr) {
+    const auto found = call.client_metadata().find("authorization");
+    if (found != call.client_metadata().end()) {
+      authorization = {found->second.data(), found->second.size()};
+    }
+  }
+  caller.name = CallerName(access, authorization, caller.connection);
+}
+
+const CallerId& OpenCalls::CallerOf(const grpc::CallbackServerContext& call) {
+  return ToCallContext(call).caller_;
+}
+
 void OpenCalls::RemoveStream(OpenStream* stream) {
   const MutexLock lock(streams_mutex_);
   streams_.erase(stream);
@@ -112,17 +141,16 @@ void OpenCalls::End(CallContext& call) {
   if (open_.empty()) changed_.NotifyAll();
 }
 
-// Reads the sum without the mutex: it is asked for each call, and a limit on
-// memory need not be exact to a call.
 absl::Status OpenCalls::CheckRoom() const {
-  const std::int64_t num_bytes = unsent_bytes_;
-  if (num_bytes < max_unsent_bytes_) return absl::OkStatus();
+  const std::int64_t num_bytes = unread_.num_bytes();
+  const std::int64_t limit = 2 * unread_.max_bytes();
+  if (num_bytes <= limit) return absl::OkStatus();
   return Overloaded(
       absl::StrFormat("%d bytes of responses wait for clients to take them; "
-                      "the limit is %d (--max_inflight_texts vectors of %d "
-                      "dimensions)",
-                      num_bytes, max_unsent_bytes_, kSizedEmbeddingDim),
-      LimitValues(num_bytes, max_unsent_bytes_, "max_inflight_texts"));
+                      "the limit is %d (twice --max_inflight_texts vectors of "
+                      "%d dimensions)",
+                      num_bytes, limit, kSizedEmbeddingDim),
+      LimitValues(num_bytes, limit, "max_inflight_texts"));
 }
 
 void OpenCalls::SetUnsentBytes(grpc::CallbackServerContext& call,
@@ -131,32 +159,83 @@ void OpenCalls::SetUnsentBytes(grpc::CallbackServerContext& call,
   SetUnsentLocked(ToCallContext(call), bytes);
 }
 
+// More bytes for a client that reads nothing do not prolong its time.
 void OpenCalls::SetUnsentLocked(CallContext& call, std::int64_t bytes) {
-  const std::int64_t before = call.unsent_bytes_;
-  unsent_bytes_ += bytes - before;
-  call.unsent_bytes_ = bytes;
-  if (bytes == 0) {
-    call.send_deadline_ = absl::InfiniteFuture();
-  } else if (before == 0 || bytes < before) {
-    // The time begins anew whenever the client has read something. More bytes
-    // for a client that reads nothing do not prolong it.
-    const std::int64_t num_parts = bytes / kBytesPerSendTime + 1;
-    call.send_deadline_ = absl::Now() + send_time_ * num_parts;
-  }
+  if (call.is_cut_) bytes = 0;
+  const std::int64_t before = std::exchange(call.unsent_bytes_, bytes);
+  if (before == 0) call.unsent_since_ = absl::Now();
+  unread_.Add(call.caller_, bytes - before);
 }
 
-// Collects under the mutex, then cancels without it.
+// Any response that the connection has read as a whole is progress for all of
+// its calls: a client on a slow link reads one after another.
+bool OpenCalls::IsOverdue(const CallContext& call, absl::Time now) const {
+  if (call.is_cut_ || call.unsent_bytes_ == 0) return false;
+  const std::int64_t num_parts = call.unsent_bytes_ / kBytesPerTimeout + 1;
+  const absl::Duration limit = send_timeout_ * num_parts;
+  return call.unsent_since_ + limit <= now &&
+         unread_.LastProgress(call.caller_) + limit <= now;
+}
+
 int OpenCalls::CancelOverdue(absl::Time now) {
   std::vector<CallContext*> overdue;
   {
     const MutexLock lock(mutex_);
     for (CallContext* const call : open_) {
-      if (call->is_cut_ || call->send_deadline_ > now) continue;
-      call->is_cut_ = true;
-      overdue.push_back(call);
+      if (IsOverdue(*call, now)) overdue.push_back(call);
+    }
+    MarkCut(overdue);
+  }
+  Cancel(overdue);
+  return static_cast<int>(overdue.size());
+}
+
+int OpenCalls::CancelExcess() {
+  int num_cut = 0;
+  while (const auto excess = unread_.FindExcess()) {
+    std::vector<CallContext*> largest;
+    {
+      const MutexLock lock(mutex_);
+      largest = ChooseLargest(*excess);
+      MarkCut(largest);
+    }
+    // The account is one of HTTP, which is notified too.
+    if (largest.empty()) break;
+    Cancel(largest);
+    num_cut += static_cast<int>(largest.size());
+  }
+  return num_cut;
+}
+
+std::vector<CallContext*> OpenCalls::ChooseLargest(
+    const UnreadResponses::Excess& excess) {
+  std::vector<CallContext*> calls;
+  for (CallContext* const call : open_) {
+    if (call->unsent_bytes_ > 0 &&
+        call->caller_.connection == excess.account.connection &&
+        call->caller_.name == excess.account.name) {
+      calls.push_back(call);
     }
   }
-  for (CallContext* const call : overdue) {
+  std::ranges::sort(calls, std::greater<>(), &CallContext::unsent_bytes_);
+  std::int64_t num_bytes = 0;
+  std::size_t count = 0;
+  while (count < calls.size() && num_bytes < excess.num_bytes) {
+    num_bytes += calls[count++]->unsent_bytes_;
+  }
+  calls.resize(count);
+  return calls;
+}
+
+void OpenCalls::MarkCut(const std::vector<CallContext*>& calls) {
+  for (CallContext* const call : calls) {
+    call->is_cut_ = true;
+    SetUnsentLocked(*call, 0);
+  }
+}
+
+void OpenCalls::Cancel(const std::vector<CallContext*>& calls) {
+  for (CallContext* const call : calls) {
     {
       const MutexLock lock(mutex_);
       // The call may have ended since, and a new context may have its
@@ -170,7 +249,6 @@ int OpenCalls::CancelOverdue(absl::Time now) {
     being_cut_ = nullptr;
     changed_.NotifyAll();
   }
-  return static_cast<int>(overdue.size());
 }
 
 // A stream that ends by this calls RemoveStream from another thread of gRPC,

@@ -1,12 +1,15 @@
 // The calls that are open: until the client has read the response (or the
 // kernel has taken its last bytes), or the call was cancelled.
 //
-//   Memory   responses that clients have not read are counted in bytes; while
-//            there are `max_unsent_bytes` of them, no further request with
-//            texts is accepted.
-//   Time     a call whose client does not read its response in `send_time` for
-//            each 16 MiB begun is cancelled, so that it cannot hold that
-//            memory. gRPC may end it sooner, at the call's own deadline.
+//   Memory   responses that clients have not read are counted in bytes
+//            (UnreadResponses). Over its limit the largest responses of the
+//            connection that holds most are cancelled; at twice the limit,
+//            which is not reached unless cancelling is slow, no further request
+//            with texts is accepted.
+//   Time     a call is cancelled when its connection reads no response as a
+//            whole in `send_timeout` for each MiB begun of the call's own, so
+//            that it cannot hold that memory: gRPC does not report smaller
+//            progress. gRPC may end it sooner, at the call's own deadline.
 //   Stop     open streams are asked to end, and a stop waits for our own calls
 //            only, not for streams that never end by themselves (health Watch,
 //            reflection).
@@ -14,17 +17,18 @@
 #ifndef SEMRANK_SERVER_RPC_OPEN_CALLS_H_
 #define SEMRANK_SERVER_RPC_OPEN_CALLS_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
-#include "server/base/limits.h"
+#include "server/base/caller.h"
+#include "server/base/unread_responses.h"
 
 namespace grpc {
 class CallbackServerContext;
@@ -33,17 +37,8 @@ class ContextAllocator;
 
 namespace semrank {
 
+class AccessControl;
 class CallContext;
-
-// Long enough for honest clients, also for those that pause to write to a disk;
-// large responses may arrive at 140 kB a second.
-inline constexpr absl::Duration kSendTime = absl::Minutes(2);
-
-// A vector of the largest dimension that messages are sized for, for each text
-// that may be in flight.
-inline std::int64_t MaxUnsentBytes(const Limits& limits) {
-  return limits.max_inflight_texts * 4 * kSizedEmbeddingDim;
-}
 
 // A stream that stays open until its client half-closes it.
 class OpenStream {
@@ -55,8 +50,9 @@ class OpenStream {
 
 class OpenCalls {
  public:
-  OpenCalls(std::int64_t max_unsent_bytes, absl::Duration send_time)
-      : max_unsent_bytes_(max_unsent_bytes), send_time_(send_time) {}
+  // `unread` must outlive the calls.
+  OpenCalls(UnreadResponses* unread, absl::Duration send_timeout)
+      : unread_(*unread), send_timeout_(send_timeout) {}
 
   // For grpc::ServerBuilder. The OpenCalls must outlive the server.
   static std::unique_ptr<grpc::ContextAllocator> MakeContexts();
@@ -65,17 +61,26 @@ class OpenCalls {
   // Unavailable DRAINING once the server stops; the call still counts as open.
   absl::Status Begin(grpc::CallbackServerContext& call,
                      OpenStream* stream = nullptr);
+  // Names the caller, whose key has been checked; `access` is null where calls
+  // need no key. Before this the call's caller has no name.
+  static void SetCaller(grpc::CallbackServerContext& call,
+                        const AccessControl* access);
+  // Valid as long as the call.
+  static const CallerId& CallerOf(const grpc::CallbackServerContext& call);
+
   // To call before the stream is destroyed. Waits for its EndForStop.
   void RemoveStream(OpenStream* stream);
 
   // ResourceExhausted OVERLOADED while there is no room for further responses.
   absl::Status CheckRoom() const;
   // Sets the bytes that gRPC holds for the call until the client reads them.
-  // The time begins when there are any, and again whenever they become fewer.
+  // The time begins when there are any, and again whenever the client has read
+  // something.
   void SetUnsentBytes(grpc::CallbackServerContext& call, std::int64_t bytes);
-  // Cancels the calls whose time is over at `now`; returns how many. To call
-  // from one thread.
+  // Cancels the calls whose time is over at `now`, or the largest ones of the
+  // account that is to free bytes; returns how many. To call from one thread.
   int CancelOverdue(absl::Time now);
+  int CancelExcess();
 
   // Ends open streams; Begin fails from here on.
   void EndStreams();
@@ -87,9 +92,18 @@ class OpenCalls {
   void End(CallContext& call);
   void SetUnsentLocked(CallContext& call, std::int64_t bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsOverdue(const CallContext& call, absl::Time now) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The largest calls of the account, which hold what is to be freed.
+  std::vector<CallContext*> ChooseLargest(const UnreadResponses::Excess& excess)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Marks the calls as cut; their bytes count no more.
+  void MarkCut(const std::vector<CallContext*>& calls)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Cancel(const std::vector<CallContext*>& calls);
 
-  const std::int64_t max_unsent_bytes_;
-  const absl::Duration send_time_;
+  UnreadResponses& unread_;
+  const absl::Duration send_timeout_;
 
   // EndStreams holds it while streams end, which may call SetUnsentBytes.
   Mutex streams_mutex_;
@@ -105,7 +119,6 @@ class OpenCalls {
   // before that is over.
   CallContext* being_cut_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::thread::id cutter_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<std::int64_t> unsent_bytes_ = 0;
 };
 
 }  // namespace semrank

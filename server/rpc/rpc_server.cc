@@ -5,6 +5,7 @@
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/service_type.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
@@ -173,14 +174,31 @@ void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
 
 }  // namespace
 
-RpcServer::RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time)
-    : calls_(max_unsent_bytes, send_time),
-      cutter_(std::make_unique<PeriodicTask>(kCutInterval, [this] {
-        const int num_cut = calls_.CancelOverdue(absl::Now());
-        if (num_cut == 0) return;
-        LogWarning("%s ended: clients did not take responses in time",
-                   CountText(num_cut, "call"));
-      })) {}
+RpcServer::RpcServer(UnreadResponses* unread, absl::Duration send_timeout)
+    : unread_(*unread),
+      calls_(unread, send_timeout),
+      cutter_(std::make_unique<PeriodicTask>(kCutInterval,
+                                             [this] { CutUnread(); })),
+      subscription_(unread->Subscribe([this] { cutter_->RunNow(); })) {}
+
+void RpcServer::CutUnread() {
+  const int num_excess = calls_.CancelExcess();
+  if (num_excess > 0) {
+    Log(LogLevel::kWarning,
+        absl::StrFormat("%s ended: their clients left the most bytes of "
+                        "responses unread, and there were too many",
+                        CountText(num_excess, "call")),
+        cut_log_);
+  }
+  const int num_overdue = calls_.CancelOverdue(absl::Now());
+  if (num_overdue > 0) {
+    Log(LogLevel::kWarning,
+        absl::StrFormat("%s ended: clients did not take responses in time",
+                        CountText(num_overdue, "call")),
+        cut_log_);
+  }
+  unread_.CountEnded(num_excess + num_overdue);
+}
 
 // The port is bound first, since that is what fails in practice. Connections
 // are accepted last, when health is correct.
@@ -188,10 +206,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
     const RpcServerOptions& options, const ServerParts& parts) {
   PrepareProcess();
   const Limits& limits = parts.limits;
-  std::unique_ptr<RpcServer> server(new RpcServer(options.max_unsent_bytes > 0
-                                                      ? options.max_unsent_bytes
-                                                      : MaxUnsentBytes(limits),
-                                                  options.send_time));
+  std::unique_ptr<RpcServer> server(
+      new RpcServer(parts.unread, options.send_timeout));
   auto listener =
       ConnectionListener::Listen(options.listen_address, parts.connections);
   if (!listener.ok()) {
@@ -237,6 +253,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
 
 RpcServer::~RpcServer() {
   if (server_ != nullptr && !stopped_) Stop(absl::ZeroDuration());
+  unread_.Unsubscribe(subscription_);
 }
 
 void RpcServer::ReportServing() { ReportHealth(*server_, true); }

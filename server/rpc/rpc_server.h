@@ -16,7 +16,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/base/log_throttle.h"
 #include "server/base/periodic_task.h"
+#include "server/base/unread_responses.h"
 #include "server/requests/server_parts.h"
 #include "server/rpc/connection_listener.h"
 #include "server/rpc/open_calls.h"
@@ -44,9 +46,7 @@ struct RpcServerOptions {
   // Over this, connections that flood the server are closed (MemoryWatchdog);
   // 0 = none is closed for it.
   std::int64_t max_memory_bytes = 0;
-  // Bytes of responses that clients have not read yet; 0 = MaxUnsentBytes.
-  std::int64_t max_unsent_bytes = 0;
-  absl::Duration send_time = kSendTime;
+  absl::Duration send_timeout = kSendTimeout;
 };
 
 class RpcServer {
@@ -78,8 +78,12 @@ class RpcServer {
   bool Stop(absl::Duration timeout);
 
  private:
-  RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time);
+  RpcServer(UnreadResponses* unread, absl::Duration send_timeout);
 
+  // Cancels calls whose clients do not read their responses.
+  void CutUnread();
+
+  UnreadResponses& unread_;
   // In this order, so that the server is destroyed first and what calls use
   // last.
   OpenCalls calls_;
@@ -88,8 +92,10 @@ class RpcServer {
   std::shared_ptr<grpc::ServerCredentials> credentials_;
   std::unique_ptr<grpc::Server> server_;
   bool stopped_ = false;
+  LogThrottle cut_log_{/*max_lines_per_second=*/1};
   // The last member, so that it ends before the calls that it looks at.
   std::unique_ptr<PeriodicTask> cutter_;
+  int subscription_ = 0;  // to unread_, which wakes the cutter
 };
 
 }  // namespace semrank

@@ -63,6 +63,9 @@ class UnaryCall final : public RequestRun {
     return absl::FromChrono(raw_.context->deadline());
   }
   bool cancelled() const override { return raw_.context->IsCancelled(); }
+  std::string_view name() const override {
+    return OpenCalls::CallerOf(*raw_.context).name;
+  }
 
  private:
   absl::Status CheckCall();
@@ -93,8 +96,9 @@ ServerUnaryReactor* UnaryCall::Begin() {
 absl::Status UnaryCall::CheckCall() {
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(*raw_.context));
   SEMRANK_RETURN_IF_ERROR(CheckMetadata(*raw_.context, method(), parts()));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckUnread(method(), parts(), raw_.request->Length(), TimeLeft()));
+  calls_.SetCaller(*raw_.context, parts().access);
+  SEMRANK_RETURN_IF_ERROR(CheckUnread(
+      method(), parts(), {raw_.request->Length(), TimeLeft(), name()}));
   if (method().refused_unread) SEMRANK_RETURN_IF_ERROR(calls_.CheckRoom());
   return ToSingleSlice(*raw_.request, MaxRequestBytes(parts().limits), bytes_);
 }
@@ -143,6 +147,7 @@ class StreamedRequest final : public RequestRun {
 
   absl::Time deadline() const override { return stream_.deadline(); }
   bool cancelled() const override { return stream_.cancelled(); }
+  std::string_view name() const override { return stream_.name(); }
 
  private:
   absl::Status SerializeResponse(
@@ -159,7 +164,7 @@ class StreamedRequest final : public RequestRun {
 
 void StreamedRequest::Begin() {
   absl::Status status =
-      CheckUnread(method(), parts(), bytes_.size(), TimeLeft());
+      CheckUnread(method(), parts(), {bytes_.size(), TimeLeft(), name()});
   if (status.ok() && method().refused_unread) {
     status = stream_.calls().CheckRoom();
   }

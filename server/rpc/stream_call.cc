@@ -53,6 +53,7 @@ absl::Status StreamCall::CheckCall() {
   if (!allowed.ok()) parts_.metrics->CountRejected(allowed);
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(context_, this));
   SEMRANK_RETURN_IF_ERROR(allowed);
+  calls_.SetCaller(context_, parts_.access);
   SEMRANK_RETURN_IF_ERROR(CheckState(method_, parts_));
   return calls_.CheckRoom();
 }

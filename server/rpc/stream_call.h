@@ -45,6 +45,9 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
     return absl::FromChrono(context_.deadline());
   }
   bool cancelled() const override { return context_.IsCancelled(); }
+  std::string_view name() const override {
+    return OpenCalls::CallerOf(context_).name;
+  }
 
   // All arguments must outlive the stream, which deletes itself.
   StreamCall(const Method& method, const ServerParts& parts, OpenCalls& calls,

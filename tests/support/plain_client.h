@@ -35,6 +35,13 @@ class PlainClient {
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0;
   }
+  // To call before Connect: the client's own address, such as 127.0.0.2.
+  bool Bind(const char* source) {
+    sockaddr_in from = {};
+    from.sin_family = AF_INET;
+    inet_pton(AF_INET, source, &from.sin_addr);
+    return bind(fd_, reinterpret_cast<sockaddr*>(&from), sizeof(from)) == 0;
+  }
   // Waits for a byte; 0 = the other side has ended or reset the connection.
   char Read() {
     char byte = 0;

@@ -87,7 +87,9 @@ class JsonApiTest : public ::testing::Test {
   static ServerOptions Options() {
     ServerOptions options;
     options.limits = {.max_texts_per_request = 900,
-                      .max_inflight_texts = 1'000};
+                      .max_inflight_texts = 1'000,
+                      // All clients have one address.
+                      .max_share_per_caller = 1};
     options.max_catalog_documents = 1'000;
     return options;
   }

@@ -17,14 +17,25 @@ TEST_F(HttpServerTest, ClientThatSendsNoWholeHeadInTimeIsClosed) {
   EXPECT_EQ(SendAndReceive(address(), "GET /page HTTP/1.1\r\nHost"), "");
 }
 
-TEST_F(HttpServerTest, BodyThatIsLateIs408HoweverItDrips) {
-  Serve({.timeouts = {.body = kSoon}});
+TEST_F(HttpServerTest, BodySlowerThanTheRateIs408HoweverItDrips) {
+  Serve({.timeouts = {.body = kSoon}, .min_body_rate = 1 << 30});
   PlainClient client(address());
   client.Send("POST /call HTTP/1.1\r\nContent-Length: 100000\r\n\r\n");
   while (client.IsOpen()) client.Send("x");
   const std::string response = client.ReadToEnd();
   EXPECT_THAT(response, StartsWith("HTTP/1.1 408 "));
   EXPECT_THAT(response, HasSubstr("DEADLINE_EXCEEDED after admission"));
+}
+
+// Each byte comes long after the one before it, as the server measures.
+TEST_F(HttpServerTest, BodyThatIsFastEnoughMayTakeManyPeriods) {
+  Serve({.timeouts = {.body = absl::Milliseconds(1)}, .min_body_rate = 0});
+  PlainClient client(address());
+  client.Send("POST /call HTTP/1.1\r\nContent-Length: 2\r\n\r\n1");
+  // Requests of other clients take several periods.
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(PageStatus(), 200);
+  client.Send("2");
+  EXPECT_EQ(ReadStatus(client), 200);
 }
 
 TEST_F(HttpServerTest, ClientThatDoesNotReadItsResponseInTimeIsClosed) {
@@ -68,11 +79,89 @@ TEST_F(HttpServerTest, PagesAreServedWhileEveryPlaceForCallsIsTaken) {
   for (int i = 0; i < kMaxHttpCalls; ++i) running_.acquire();
   const HttpAnswer refused = CallHttp(address(), "POST", "/call");
   EXPECT_EQ(refused.status, 429);
-  EXPECT_EQ(refused.body, "OVERLOADED");
+  EXPECT_EQ(refused.body, "OVERLOADED after admission");
   EXPECT_EQ(PageStatus(), 200);
   open_gate_.set_value();
   for (PlainClient& client : waiting) EXPECT_EQ(ReadStatus(client), 200);
   EXPECT_EQ(CallHttp(address(), "POST", "/call").status, 200);
+}
+
+// A place is taken when there is something to do: bodies that do not arrive
+// take none, nor do calls that are refused by their heads.
+TEST_F(HttpServerTest, SlowBodiesTakeNoPlaceForCalls) {
+  Serve();
+  std::vector<PlainClient> slow;
+  for (int i = 0; i < 2 * kMaxHttpCalls; ++i) {
+    slow.emplace_back(address());
+    slow.back().Send("POST /call HTTP/1.1\r\nContent-Length: 9\r\n\r\n1");
+  }
+  EXPECT_EQ(CallHttp(address(), "POST", "/call").status, 200);
+  slow.front().Send("23456789");
+  EXPECT_EQ(ReadStatus(slow.front()), 200);
+}
+
+TEST_F(HttpServerTest, OneCallerLeavesPlacesToOthers) {
+  Serve({.max_share_per_caller = 0.5});
+  std::vector<PlainClient> waiting;
+  for (int i = 0; i < kMaxHttpCallsPerCaller; ++i) {
+    waiting.push_back(Post("/gated"));
+    running_.acquire();
+  }
+  const HttpAnswer refused = CallHttp(address(), "POST", "/call");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.body, "CALLER_SHARE after admission");
+  PlainClient other;
+  ASSERT_TRUE(other.Bind("127.0.0.2"));
+  ASSERT_TRUE(other.Connect(address()));
+  other.Send("POST /call HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(ReadStatus(other), 200);
+  open_gate_.set_value();
+}
+
+// The newcomer is served, and the body that has been arriving for longest ends.
+TEST_F(HttpServerTest, OverItsShareTheSlowestBodyOfACallerEnds) {
+  Serve({.max_unfinished_bytes = 2'000, .max_share_per_caller = 0.5});
+  const std::string head = "POST /call HTTP/1.1\r\nContent-Length: 701\r\n\r\n";
+  PlainClient slow(address());
+  slow.Send(head + std::string(700, 'x'));
+  // A page that comes later shows that it has been read.
+  EXPECT_EQ(PageStatus(), 200);
+  PlainClient newcomer(address());
+  newcomer.Send(head + std::string(700, 'y'));
+  const std::string ended = slow.ReadToEnd();
+  EXPECT_THAT(ended, StartsWith("HTTP/1.1 429 "));
+  EXPECT_THAT(ended, HasSubstr("CALLER_SHARE after admission"));
+  newcomer.Send("y");
+  EXPECT_EQ(ReadStatus(newcomer), 200);
+}
+
+TEST_F(HttpServerTest, ACrowdFromOneAddressClosesItsOwnConnections) {
+  Serve({.max_connections = 20});
+  PlainClient other;
+  ASSERT_TRUE(other.Bind("127.0.0.2"));
+  ASSERT_TRUE(other.Connect(address()));
+  std::vector<PlainClient> crowd;
+  for (int i = 0; i < 100; ++i) crowd.emplace_back(address());
+  EXPECT_EQ(PageStatus(), 200);
+  EXPECT_TRUE(other.IsOpen());
+  other.Send("GET /page HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(ReadStatus(other), 200);
+}
+
+TEST_F(HttpServerTest, OverTheLimitTheConnectionThatLeftMostUnreadIsClosed) {
+  UnreadResponses unread(kHugeBytes);
+  Serve({.unread = &unread});
+  PlainClient hog = Post("/huge");
+  EXPECT_EQ(ReadStatus(hog), 200);
+  EXPECT_EQ(unread.num_bytes(), kHugeBytes);
+  EXPECT_EQ(unread.num_ended(), 0);
+  // As gRPC does for one of its calls, which holds less.
+  unread.Add({"client", "connection"}, 1'000);
+  EXPECT_LT(hog.ReadToEnd().size(), kHugeBytes);
+  EXPECT_EQ(unread.num_bytes(), 1'000);
+  EXPECT_EQ(unread.num_ended(), 1);
+  EXPECT_EQ(CallHttp(address(), "POST", "/call").status, 200);
+  server_.reset();  // It uses `unread`.
 }
 
 TEST_F(HttpServerTest, AtTheLimitTheClientThatIsSilentLongestIsClosed) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
@@ -63,6 +64,7 @@ class TestRun final : public RequestRun {
   TestRun(const ServerParts& parts, std::unique_ptr<RequestHandler> handler)
       : RequestRun(kMethod, parts, std::move(handler)) {}
   void Begin() { Start("bytes"); }
+  void BeginWith(std::string_view bytes) { Start(bytes); }
   // As for a message of kLarge titles, in another form; writes "+" when it is
   // decoded.
   void BeginDecoding(std::string& log) {
@@ -78,8 +80,11 @@ class TestRun final : public RequestRun {
 
   absl::Time deadline() const override { return deadline_; }
   bool cancelled() const override { return cancelled_; }
+  std::string_view name() const override { return name_; }
+  void SetName(const std::string& name) { name_ = name; }
 
  private:
+  std::string name_;
   absl::Time deadline_ = absl::InfiniteFuture();
   absl::Status SerializeResponse(
       const google::protobuf::MessageLite&) override {
@@ -179,6 +184,52 @@ TEST_F(RequestRunTest, WhatWouldWaitTooLongIsNotDecoded) {
   release.set_value();
   EXPECT_THAT(waiting->Wait(), IsOk());
   EXPECT_EQ(log_, "+Ww");
+}
+
+TEST_F(RequestRunTest, WhatArrivesTooLateIsNotRead) {
+  const UnreadRequest late = {.num_bytes = 10,
+                              .time_left = absl::ZeroDuration()};
+  EXPECT_THAT(CheckUnread(kMethod, parts_, late),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_THAT(CheckUnread(kMethod, parts_, {.num_bytes = 10}), IsOk());
+}
+
+TEST_F(RequestRunTest, TheQueueOfOneCallerLeavesRoomForAnother) {
+  WorkerPool shared({.num_threads = 1,
+                     .max_share_per_caller = 0.5,
+                     .now = [this] { return queue_time_.load(); }});
+  parts_.workers = &shared;
+  // The queue may have 250 ms.
+  admission_.costs().Record(RequestKind::kOther, kLarge,
+                            absl::Milliseconds(100));
+  std::promise<void> release;
+  shared.Submit([released = release.get_future().share()] { released.wait(); });
+  std::vector<std::unique_ptr<TestRun>> runs;
+  for (const char* name : {"batch", "batch", "front"}) {
+    runs.push_back(NewRun(kLarge, 1, name[0]));
+    runs.back()->SetName(name);
+    runs.back()->Begin();
+  }
+  EXPECT_EQ(ErrorReason(runs[1]->Wait()), "CALLER_SHARE");
+  release.set_value();
+  EXPECT_THAT(runs[0]->Wait(), IsOk());
+  EXPECT_THAT(runs[2]->Wait(), IsOk());
+  EXPECT_EQ(shared.shares().held_by("batch"), 0);
+}
+
+// The bytes are those of U+FDFA alone: 11 times as long when normalised.
+TEST_F(RequestRunTest, TextsThatNormalisingMakesLongerCountAsMore) {
+  const auto held = [&](const std::string& bytes, std::int64_t num_texts) {
+    std::promise<void> release = BlockWorker();
+    const auto run = NewRun(num_texts, 1, 'a');
+    run->BeginWith(bytes);
+    release.set_value();
+    EXPECT_THAT(run->Wait(), IsOk());
+    return admission_.high_water_mark();
+  };
+  EXPECT_EQ(held("plain text", 10), 10);
+  EXPECT_EQ(held("\xEF\xB7\xBA", 10), 110);
+  EXPECT_EQ(held("\xEF\xB7\xBA", kLarge), 10 * kLarge / 4);
 }
 
 TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {

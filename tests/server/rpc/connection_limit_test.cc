@@ -15,7 +15,8 @@ namespace {
 class ConnectionLimitTest : public RpcServerFixture,
                             public ::testing::WithParamInterface<bool> {
  protected:
-  static constexpr Limits kThreeConnections = {.max_connections = 3};
+  static constexpr Limits kThreeConnections = {.max_connections = 3,
+                                               .max_share_per_caller = 1};
 
   ConnectionLimitTest() : RpcServerFixture(kThreeConnections) {
     if (!GetParam()) return;

@@ -50,7 +50,9 @@ class RpcServerFixture : public ::testing::Test {
                                      .max_text_bytes = 100,
                                      .max_inflight_texts = 5'000,
                                      .max_requests_per_stream = 4,
-                                     .max_top_k = 50};
+                                     .max_top_k = 50,
+                                     // All clients have one address.
+                                     .max_share_per_caller = 1};
 
   explicit RpcServerFixture(const Limits& limits = kLimits)
       : whole_(MakeTestServer(folder_, MakeGatedModel(&gate_), Options(limits),
@@ -69,13 +71,13 @@ class RpcServerFixture : public ::testing::Test {
     ServerParts parts = whole_->parts();
     parts.access = access_;
     parts.admin_rpcs = admin_rpcs_;
+    if (unread_ != nullptr) parts.unread = unread_;
     return RpcServer::Start({.listen_address = address,
                              .tls = tls_,
                              .handshake_timeout = handshake_timeout_,
                              .max_connection_age = max_connection_age_,
                              .max_memory_bytes = max_memory_bytes_,
-                             .max_unsent_bytes = max_unsent_bytes_,
-                             .send_time = send_time_},
+                             .send_timeout = send_timeout_},
                             parts);
   }
   // As a server that has answered some. The first measurement counts as it is,
@@ -172,8 +174,8 @@ class RpcServerFixture : public ::testing::Test {
   absl::Duration handshake_timeout_ = kHandshakeTimeout;
   absl::Duration max_connection_age_ = kMaxConnectionAge;
   std::int64_t max_memory_bytes_ = 0;
-  std::int64_t max_unsent_bytes_ = 0;
-  absl::Duration send_time_ = kSendTime;
+  UnreadResponses* unread_ = nullptr;
+  absl::Duration send_timeout_ = kSendTimeout;
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
   const TlsCertificates* tls_ = nullptr;

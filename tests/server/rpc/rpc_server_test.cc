@@ -198,28 +198,29 @@ TEST_F(RpcServerTest, StopCutsAnAnswerThatIsNotTakenInItsTime) {
   EXPECT_FALSE(slow.Finish().ok());
 }
 
-TEST_F(RpcServerTest, WhileAnswersPileUpNothingIsTakenUntilOneIs) {
-  max_unsent_bytes_ = SlowReader::kNumVectorBytes;
-  const auto server = StartServer("127.0.0.1:0").value();
-  SlowReader slow(server->address());
-  WaitUntilAnswered();
-  const auto channel = grpc::CreateChannel(server->address(),
-                                           grpc::InsecureChannelCredentials());
-  // The metrics are a moment ahead.
-  grpc::Status status;
-  do {
-    status = BackgroundRank(channel).Wait();
-  } while (status.ok());
-  EXPECT_THAT(status, FailsWith(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                                std::string("OVERLOADED")));
-  EXPECT_EQ(slow.ReadNumBytes(), SlowReader::kNumVectorBytes);
-  EXPECT_THAT(slow.Finish(), Succeeds());
-  while (!BackgroundRank(channel).Wait().ok()) {
+// The newcomer is served, and what holds most ends.
+TEST_F(RpcServerTest, UnreadAnswersRefuseNoOtherCaller) {
+  UnreadResponses unread(SlowReader::kNumVectorBytes * 3 / 2);
+  unread_ = &unread;
+  {
+    const auto server = StartServer("127.0.0.1:0").value();
+    SlowReader first(server->address());
+    WaitUntilAnswered();
+    SlowReader second(server->address());
+    const auto channel = grpc::CreateChannel(
+        server->address(), grpc::InsecureChannelCredentials());
+    while (unread.num_ended() == 0) {
+      EXPECT_THAT(BackgroundRank(channel).Wait(), Succeeds());
+    }
+    const std::size_t num_read = first.ReadNumBytes() + second.ReadNumBytes();
+    EXPECT_EQ(num_read, SlowReader::kNumVectorBytes);
+    EXPECT_NE(first.Finish().ok(), second.Finish().ok());
   }
+  EXPECT_EQ(unread.num_bytes(), 0);
 }
 
 TEST_F(RpcServerTest, AnAnswerThatIsNotTakenInItsTimeIsCut) {
-  send_time_ = absl::ZeroDuration();
+  send_timeout_ = absl::ZeroDuration();
   const auto server = StartServer("127.0.0.1:0").value();
   SlowReader slow(server->address());
   WaitUntilAnswered();

@@ -148,7 +148,8 @@ class StreamCallTest : public ::testing::Test {
       .limits = {.max_requests_per_stream = TakingService::kMaxRequests},
       .lifecycle = &lifecycle_,
       .metrics = &metrics_};
-  OpenCalls calls_{/*max_unsent_bytes=*/1 << 20, kSendTime};
+  UnreadResponses unread_{/*max_bytes=*/4 << 20};
+  OpenCalls calls_{&unread_, kSendTimeout};
   Taken taken_;
   TakingService service_{parts_, calls_, taken_};
   std::unique_ptr<grpc::Server> server_;
@@ -237,28 +238,30 @@ TEST_F(StreamCallTest, AClientThatIsGoneGetsNothingMore) {
   Answer("of a");
   EXPECT_TRUE(calls_.WaitUntilIdle(std::chrono::steady_clock::now() +
                                    std::chrono::hours(1)));
-  EXPECT_THAT(calls_.CheckRoom(), IsOk());
+  EXPECT_EQ(unread_.num_bytes(), 0);
 }
 
-// More than HTTP/2 sends ahead of a client's reading, and then than OpenCalls
-// takes.
-TEST_F(StreamCallTest, AnswersThatAreNotTakenKeepFurtherStreamsOut) {
-  const std::string large(1 << 20, 'x');
+// Smaller ones stay, also on the same connection.
+TEST_F(StreamCallTest, OverTheLimitTheLargestResponsesAreCancelled) {
+  const std::string large(3 << 20, 'x');
+  const auto hog = Open();
+  hog->Write("a");
+  taken_.WaitFor(1);
+  StreamCall& stream_of_hog = taken_.stream();
   const auto client = Open();
-  client->Write("a");
   client->Write("b");
   taken_.WaitFor(2);
-  Answer(large);
-  Answer(large);
-  EXPECT_THAT(calls_.CheckRoom(),
-              StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_THAT(Open()->Finish(), FailsWith(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                                          std::string("OVERLOADED")));
-  EXPECT_EQ(Read(*client), large);
-  EXPECT_EQ(Read(*client), large);
+  stream_of_hog.Answer(absl::OkStatus(), Bytes(large));
+  EXPECT_EQ(calls_.CancelExcess(), 0);
+  Answer(std::string(2 << 20, 'y'));
+  EXPECT_THAT(calls_.CheckRoom(), IsOk());
+  EXPECT_EQ(calls_.CancelExcess(), 1);
+  EXPECT_EQ(Read(*hog), "none");
+  EXPECT_FALSE(hog->Finish().ok());
+  EXPECT_EQ(Read(*client).size(), 2u << 20);
   client->HalfClose();
   EXPECT_EQ(Read(*client), "none");
-  EXPECT_THAT(calls_.CheckRoom(), IsOk());
+  EXPECT_THAT(client->Finish(), Succeeds());
 }
 
 TEST_F(StreamCallTest, AClientThatTakesTooLongIsCutOff) {
@@ -267,13 +270,16 @@ TEST_F(StreamCallTest, AClientThatTakesTooLongIsCutOff) {
   client->Write("a");
   taken_.WaitFor(1);
   Answer(large);
-  EXPECT_EQ(calls_.CancelOverdue(absl::Now() + kSendTime - absl::Seconds(30)),
-            0);
-  EXPECT_EQ(calls_.CancelOverdue(absl::Now() + kSendTime), 1);
+  // It is a little more than a MiB, so it has twice the time.
+  EXPECT_EQ(
+      calls_.CancelOverdue(absl::Now() + 2 * kSendTimeout - absl::Seconds(5)),
+      0);
+  EXPECT_EQ(calls_.CancelOverdue(absl::Now() + 2 * kSendTimeout), 1);
   EXPECT_TRUE(calls_.WaitUntilIdle(std::chrono::steady_clock::now() +
                                    std::chrono::hours(1)));
   EXPECT_EQ(Read(*client), "none");
   EXPECT_FALSE(client->Finish().ok());
+  EXPECT_EQ(unread_.num_bytes(), 0);
 }
 
 }  // namespace
