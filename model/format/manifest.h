@@ -15,7 +15,7 @@
 namespace semrank {
 
 // The highest version that this release reads.
-inline constexpr int kFormatVersion = 3;
+inline constexpr int kFormatVersion = 4;
 
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kConfigFile[] = "config.json";

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/format/int8_rows.h"
 #include "model/format/model_config.h"
 #include "model/format/model_tensors.h"
 #include "model/format/version_directory.h"
@@ -33,7 +34,8 @@ absl::StatusOr<TensorMap> CheckBundle(const ModelBundle& bundle) {
           absl::StrFormat("tensor \"%s\" is there twice", tensor.name));
     }
   }
-  SEMRANK_RETURN_IF_ERROR(CheckTensors(bundle.config, tensors));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckTensors(WithFloatWeights(bundle.config), tensors));
   return tensors;
 }
 
@@ -55,9 +57,16 @@ absl::Status WriteTexts(const std::string& folder, const ModelBundle& bundle) {
     SEMRANK_RETURN_IF_ERROR(WriteFile(
         PathIn(folder, kWordsFile), FormatLines(featurizer.words()->words())));
   }
-  if (!ListsBigrams(bundle.config)) return absl::OkStatus();
-  return WriteFile(PathIn(folder, kBigramsFile),
-                   FormatLines(featurizer.bigrams()->words()));
+  if (ListsBigrams(bundle.config)) {
+    SEMRANK_RETURN_IF_ERROR(
+        WriteFile(PathIn(folder, kBigramsFile),
+                  FormatLines(featurizer.bigrams()->words())));
+  }
+  for (const auto& [name, content] : bundle.other_files) {
+    if (content.empty()) continue;
+    SEMRANK_RETURN_IF_ERROR(WriteFile(PathIn(folder, name), content));
+  }
+  return absl::OkStatus();
 }
 
 // Writes the tensors in the order of FORMAT.md, not of the bundle, so that
@@ -65,9 +74,10 @@ absl::Status WriteTexts(const std::string& folder, const ModelBundle& bundle) {
 absl::Status WriteWeights(const std::string& folder,
                           const v1::ModelConfig& config,
                           const TensorMap& tensors) {
+  const OwnedTensors encoded = EncodeRows(config, tensors);
   std::vector<TensorView> ordered;
   for (const ExpectedTensor& tensor : ExpectedTensors(config)) {
-    ordered.push_back(tensors.at(tensor.name));
+    ordered.push_back(encoded.tensors.at(tensor.name));
   }
   return WriteSafetensors(PathIn(folder, kWeightsFile), ordered);
 }

@@ -12,6 +12,7 @@
 #define SEMRANK_MODEL_FORMAT_MODEL_BUNDLE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,8 +46,11 @@ struct ModelBundle {
   v1::ModelConfig config;
   const Featurizer* featurizer = nullptr;
   // Tensors by their names in FORMAT.md: query.0.weight, query.0.bias, ...,
-  // document.0...
+  // document.0... They are float32 also for a `config` with int8 weights.
   std::vector<TensorView> tensors;
+  // Files for people and trainers, by name: the manifest does not list them,
+  // and readers of the model ignore them. Empty ones are not written.
+  std::map<std::string, std::string> other_files = {};
 };
 
 // Publishes the bundle as the next version (highest existing + 1, at first 1)

@@ -7,8 +7,10 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/format/manifest.h"
 #include "model/format/strict_json.h"
 
@@ -104,6 +106,7 @@ absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
 // The lowest version that can describe the model, so that older releases can
 // read it if they can compute it.
 int FormatVersionOf(const v1::ModelConfig& config) {
+  if (config.weight_encoding() == v1::WEIGHT_ENCODING_INT8) return 4;
   const v1::SsiSpec& ssi = config.ssi();
   if (ssi.variant() == v1::SSI_VARIANT_FULL_NO_IDENTITY || PairsSameRank(ssi) ||
       ssi.mixes_parts()) {
@@ -214,11 +217,19 @@ std::int64_t NumSsiBlocks(const v1::SsiSpec& ssi) {
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {
   if (config.tower() == v1::TOWER_KIND_SSI) return ExpectedSsiTensors(config);
   const std::vector<std::int64_t> widths = LayerWidths(config);
+  const bool has_int8 = config.weight_encoding() == v1::WEIGHT_ENCODING_INT8;
   std::vector<ExpectedTensor> tensors;
+  // They come last, as what follows them may not be aligned for floats.
+  std::vector<ExpectedTensor> int8_tensors;
   for (const std::string& prefix : TensorPrefixes(config)) {
     for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-      tensors.push_back({absl::StrFormat("%s.%d.weight", prefix, i),
-                         {widths[i], widths[i + 1]}});
+      const std::vector<std::int64_t> shape = {widths[i], widths[i + 1]};
+      if (i == 0 && has_int8) {
+        tensors.push_back({Int8ScaleName(prefix), {shape[0]}});
+        int8_tensors.push_back({Int8WeightName(prefix), shape, true});
+      } else {
+        tensors.push_back({absl::StrFormat("%s.%d.weight", prefix, i), shape});
+      }
       tensors.push_back(
           {absl::StrFormat("%s.%d.bias", prefix, i), {widths[i + 1]}});
     }
@@ -226,7 +237,16 @@ std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {
   if (config.has_lexical()) {
     tensors.push_back({kLexicalIdfTensor, {config.lexical().num_buckets()}});
   }
+  tensors.insert(tensors.end(), int8_tensors.begin(), int8_tensors.end());
   return tensors;
+}
+
+std::string Int8WeightName(std::string_view side) {
+  return absl::StrCat(ToAbsl(side), ".0.weight");
+}
+
+std::string Int8ScaleName(std::string_view side) {
+  return absl::StrCat(ToAbsl(side), ".0.scale");
 }
 
 }  // namespace semrank

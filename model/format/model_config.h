@@ -50,9 +50,10 @@ bool ListsBigrams(const v1::ModelConfig& config);
 // All files of a version but the manifest, sorted.
 std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config);
 
-// The format_version of a configuration: 3 with a form of SSI that version 2
-// does not have, else 2 with a lexical part or bigrams, else 1, so that older
-// readers keep reading models that they can compute.
+// The format_version of a configuration: 4 with int8 weights, else 3 with a
+// form of SSI that version 2 does not have, else 2 with a lexical part or
+// bigrams, else 1, so that older readers keep reading models that they can
+// compute.
 int FormatVersionOf(const v1::ModelConfig& config);
 
 // The tensor of a lexical part.
@@ -83,7 +84,12 @@ bool PairsSameRank(const v1::SsiSpec& ssi);
 struct ExpectedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
+  bool is_int8 = false;
 };
+
+// The tensors of int8 rows, of side "query" or "document".
+std::string Int8WeightName(std::string_view side);
+std::string Int8ScaleName(std::string_view side);
 
 // N-grams, words with the buckets of unknown ones, and bigrams together.
 std::int64_t NumFeatures(const v1::FeatureSpec& features);

@@ -318,6 +318,24 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
                          kMaxLexicalBuckets);
 }
 
+absl::Status CheckEncoding(const v1::ModelConfig& config) {
+  if (config.weight_encoding() == v1::WEIGHT_ENCODING_UNSPECIFIED) {
+    return absl::OkStatus();
+  }
+  if (config.weight_encoding() != v1::WEIGHT_ENCODING_INT8) {
+    return absl::UnimplementedError(
+        absl::StrFormat("weight_encoding %d is unknown to this release",
+                        static_cast<int>(config.weight_encoding())));
+  }
+  if (config.tower() == v1::TOWER_KIND_DSSM ||
+      config.tower() == v1::TOWER_KIND_LINEAR) {
+    return absl::OkStatus();
+  }
+  return WrongField("weight_encoding",
+                    v1::WeightEncoding_Name(config.weight_encoding()),
+                    "only DSSM and LINEAR have int8 weights");
+}
+
 }  // namespace
 
 // The version comes first, since fields of a newer one may mean something else;
@@ -332,6 +350,7 @@ absl::Status CheckModelConfig(const v1::ModelConfig& config) {
   SEMRANK_RETURN_IF_ERROR(CheckScore(config));
   SEMRANK_RETURN_IF_ERROR(CheckWindow(config));
   SEMRANK_RETURN_IF_ERROR(CheckLexical(config));
+  SEMRANK_RETURN_IF_ERROR(CheckEncoding(config));
   if (config.tower() == v1::TOWER_KIND_SSI) return CheckSsiConfig(config);
   if (config.has_ssi()) {
     return absl::InvalidArgumentError(

@@ -44,6 +44,13 @@ absl::Status CheckTensor(const ExpectedTensor& expected,
         "tensor \"%s\" has shape %s; the configuration asks for %s",
         expected.name, FormatShape(tensor.shape), FormatShape(expected.shape)));
   }
+  if ((tensor.int8_data != nullptr) != expected.is_int8) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("tensor \"%s\" is not of the type that the "
+                        "configuration asks for",
+                        expected.name));
+  }
+  if (expected.is_int8) return absl::OkStatus();
   if (tensor.data == nullptr || !AllFinite(tensor)) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "tensor \"%s\" holds NaN or infinity, or nothing", expected.name));

@@ -31,13 +31,13 @@ constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 // one, or a product beyond 64 bits; the message continues a sentence that began
 // with the tensor's name.
 absl::StatusOr<std::uint64_t> TensorBytes(
-    const std::vector<std::int64_t>& shape) {
+    const std::vector<std::int64_t>& shape, std::size_t element_bytes) {
   if (shape.size() > kMaxTensorDimensions) {
     return absl::InvalidArgumentError(
         absl::StrFormat("has %d dimensions; the limit is %d", shape.size(),
                         kMaxTensorDimensions));
   }
-  std::uint64_t bytes = sizeof(float);
+  std::uint64_t bytes = element_bytes;
   for (const std::int64_t size : shape) {
     if (size < 0 || __builtin_mul_overflow(
                         bytes, static_cast<std::uint64_t>(size), &bytes)) {
@@ -52,6 +52,7 @@ struct Extent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string name;
+  bool is_int8 = false;
 };
 
 // The whole numbers of an array, each from 0 to INT64_MAX.
@@ -80,13 +81,17 @@ absl::Status ParseTensor(const json& tensor, std::uint64_t data_bytes,
         "does not state dtype, shape and data_offsets, and nothing else");
   }
   const auto dtype = tensor.find("dtype");
-  if (dtype == tensor.end() || *dtype != "F32") {
-    return absl::InvalidArgumentError("is not of dtype F32");
+  if (dtype == tensor.end() || (*dtype != "F32" && *dtype != "I8")) {
+    return absl::InvalidArgumentError("is not of dtype F32 or I8");
   }
+  extent.is_int8 = *dtype == "I8";
   SEMRANK_ASSIGN_OR_RETURN(view.shape, WholeNumbers(tensor, "shape"));
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> offsets,
                            WholeNumbers(tensor, "data_offsets"));
-  SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes, TensorBytes(view.shape));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::uint64_t bytes,
+      TensorBytes(view.shape,
+                  extent.is_int8 ? sizeof(std::int8_t) : sizeof(float)));
   if (offsets.size() != 2 || offsets[0] > offsets[1]) {
     return absl::InvalidArgumentError("has no begin and end in data_offsets");
   }
@@ -200,12 +205,15 @@ absl::StatusOr<std::map<std::string, TensorView>> Parse(
     }
     // CheckNoGaps follows, so this is true for every valid file; but the
     // pointer must not be formed before the check.
-    if (extent.begin % sizeof(float) != 0) {
+    const char* const begin = parts.data.data() + extent.begin;
+    if (extent.is_int8) {
+      view.int8_data = reinterpret_cast<const std::int8_t*>(begin);
+    } else if (extent.begin % sizeof(float) == 0) {
+      view.data = reinterpret_cast<const float*>(begin);
+    } else {
       return absl::InvalidArgumentError(
           absl::StrFormat("tensor \"%s\" is not aligned", name));
     }
-    view.data =
-        reinterpret_cast<const float*>(parts.data.data() + extent.begin);
     extents.push_back(std::move(extent));
     tensors.emplace(name, std::move(view));
   }
@@ -232,8 +240,11 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
   if (!metadata.empty()) header[kMetadataMember] = metadata;
   std::uint64_t end = 0;
   for (const TensorView& tensor : tensors) {
-    SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,
-                             TensorBytes(tensor.shape));
+    const bool is_int8 = tensor.int8_data != nullptr;
+    SEMRANK_ASSIGN_OR_RETURN(
+        const std::uint64_t bytes,
+        TensorBytes(tensor.shape,
+                    is_int8 ? sizeof(std::int8_t) : sizeof(float)));
     if (tensor.name == kMetadataMember || header.contains(tensor.name)) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "tensor name \"%s\" is reserved or repeated", tensor.name));
@@ -242,7 +253,7 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
     if (__builtin_add_overflow(begin, bytes, &end)) {
       return absl::InvalidArgumentError("tensors are too large together");
     }
-    header[tensor.name] = {{"dtype", "F32"},
+    header[tensor.name] = {{"dtype", is_int8 ? "I8" : "F32"},
                            {"shape", tensor.shape},
                            {"data_offsets", {begin, end}}};
   }
@@ -280,13 +291,25 @@ absl::Status WriteTo(const File& file, std::string_view header,
 
 }  // namespace
 
+namespace {
+
+std::size_t NumElements(const TensorView& tensor) {
+  return static_cast<std::size_t>(
+      std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::int64_t{1},
+                      std::multiplies<>()));
+}
+
+}  // namespace
+
 std::span<const float> TensorView::values() const {
-  const std::int64_t count = std::accumulate(
-      shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-  return {data, static_cast<std::size_t>(count)};
+  if (int8_data != nullptr) return {};
+  return {data, NumElements(*this)};
 }
 
 std::string_view TensorView::bytes() const {
+  if (int8_data != nullptr) {
+    return {reinterpret_cast<const char*>(int8_data), NumElements(*this)};
+  }
   return {reinterpret_cast<const char*>(data), values().size_bytes()};
 }
 

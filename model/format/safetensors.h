@@ -1,5 +1,5 @@
 // Reads and writes weights in the public safetensors format (FORMAT.md). Only
-// little-endian float32 ("F32") is supported.
+// little-endian float32 ("F32") and int8 ("I8") are supported.
 #ifndef SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 #define SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 
@@ -19,14 +19,17 @@ namespace semrank {
 inline constexpr std::size_t kMaxSafetensorsHeaderBytes = std::size_t{1} << 24;
 inline constexpr std::size_t kMaxTensorDimensions = 8;
 
-// A tensor in memory that the caller owns: product(shape) floats, row-major.
+// A tensor in memory that the caller owns: product(shape) elements, row-major.
 struct TensorView {
   std::string name;
   std::vector<std::int64_t> shape;
   const float* data = nullptr;
+  // A tensor of int8 has these elements in place of `data`.
+  const std::int8_t* int8_data = nullptr;
 
+  // Empty for a tensor of int8.
   std::span<const float> values() const;
-  std::string_view bytes() const;  // of the values, as in a file
+  std::string_view bytes() const;  // of the elements, as in a file
 };
 
 // Returns the tensors of a file's content by name. They point into `content`,

@@ -208,13 +208,20 @@ std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
   return bytes;
 }
 
-absl::StatusOr<TensorMap> ReadTensors(const std::string& path,
-                                      const LoadedFile& file,
-                                      const v1::ModelConfig& config) {
-  SEMRANK_ASSIGN_OR_RETURN(TensorMap tensors,
-                           ParseSafetensors(file.content(), path));
+// The tensors of the weights file, those of int8 as float32.
+absl::StatusOr<OwnedTensors> ReadTensors(
+    const std::string& path, const std::shared_ptr<const LoadedFile>& file,
+    const v1::ModelConfig& config) {
+  SEMRANK_ASSIGN_OR_RETURN(const TensorMap tensors,
+                           ParseSafetensors(file->content(), path));
   SEMRANK_RETURN_IF_ERROR(InFile(path, CheckTensors(config, tensors)));
-  return tensors;
+  OwnedTensors decoded = DecodeRows(config, tensors, file);
+  // Factors may be so large that a product is infinite.
+  if (config.weight_encoding() == v1::WEIGHT_ENCODING_INT8) {
+    SEMRANK_RETURN_IF_ERROR(
+        InFile(path, CheckTensors(WithFloatWeights(config), decoded.tensors)));
+  }
+  return decoded;
 }
 
 // The precision is part of the identity, so that vectors of two precisions are
@@ -260,10 +267,20 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
       InFile(folder, Featurizer::Create(std::move(ngrams), std::move(words),
                                         std::move(bigrams))));
   SEMRANK_ASSIGN_OR_RETURN(
-      const TensorMap tensors,
-      ReadTensors(files.Path(kWeightsFile), *weights, config));
+      OwnedTensors tensors,
+      ReadTensors(files.Path(kWeightsFile), weights, config));
   return InFile(folder, MakeModel(std::move(version), std::move(config),
-                                  std::move(featurizer), tensors, weights));
+                                  std::move(featurizer), tensors.tensors,
+                                  std::move(tensors.storage)));
+}
+
+absl::StatusOr<OwnedTensors> ReadWeights(const std::string& folder) {
+  SEMRANK_ASSIGN_OR_RETURN(const VersionFiles files,
+                           VersionFiles::Open(folder));
+  SEMRANK_ASSIGN_OR_RETURN(const v1::ModelConfig config, ReadConfig(files));
+  SEMRANK_ASSIGN_OR_RETURN(const auto weights,
+                           files.Read(kWeightsFile, MaxWeightBytes(config)));
+  return ReadTensors(files.Path(kWeightsFile), weights, config);
 }
 
 }  // namespace semrank

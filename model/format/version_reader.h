@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/format/int8_rows.h"
 #include "model/nn/two_tower_model.h"
 
 namespace semrank {
@@ -23,6 +24,10 @@ absl::Status CheckManifestOf(const std::string& folder);
 // Returns Unimplemented for a tower that this release cannot compute.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
     const std::string& folder, ModelVersion version);
+
+// Reads and verifies the weights of the version in `folder`, those of int8 as
+// float32. Fails as ReadVersion.
+absl::StatusOr<OwnedTensors> ReadWeights(const std::string& folder);
 
 }  // namespace semrank
 

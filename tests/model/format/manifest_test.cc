@@ -71,9 +71,9 @@ TEST(ManifestTest, RefusesValuesThatAreNotSizeAndChecksum) {
 }
 
 TEST(ManifestTest, TellsNewerFormatsFromWrongOnes) {
-  EXPECT_THAT(ParseManifest("{\"format_version\": 4, \"new.bin\": []}\n"),
+  EXPECT_THAT(ParseManifest("{\"format_version\": 5, \"new.bin\": []}\n"),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("format_version is 4")));
+                       HasSubstr("format_version is 5")));
   for (const std::string version : {"0", "-1", "1.5", "\"1\"", "null"}) {
     EXPECT_THAT(ParseManifest("{\"format_version\": " + version + "}\n"),
                 StatusIs(absl::StatusCode::kInvalidArgument))

@@ -147,6 +147,51 @@ TEST_F(ModelBundleTest, ALexicalPartMakesFormatVersionTwo) {
   EXPECT_EQ(batch.entries.size(), 3u);  // #ca cat at#
 }
 
+TEST_F(ModelBundleTest, Int8RowsTakeAQuarterAndAreNearlyTheWeights) {
+  TinyModelOptions options = {.tower = v1::TOWER_KIND_LINEAR,
+                              .activation = v1::ACTIVATION_IDENTITY,
+                              .hidden_dims = {},
+                              .embedding_dim = 64,
+                              .features = v1::FEATURE_KIND_LETTERS_AND_WORDS,
+                              .hash_buckets = 1000,
+                              .lexical_weight = 0.5};
+  Publish(options);
+  options.weights = v1::WEIGHT_ENCODING_INT8;
+  Publish(options);
+  EXPECT_LT(3.5 * fs::file_size(Path("2/weights.safetensors")),
+            fs::file_size(Path("1/weights.safetensors")));
+  ASSERT_OK_AND_ASSIGN(const auto exact, LoadModel(model_dir_, 1));
+  ASSERT_OK_AND_ASSIGN(const auto coded, LoadModel(model_dir_, 2));
+  EXPECT_EQ(coded->config().format_version(), 4u);
+  const std::vector<float> expected = Embed(*exact, Side::kDocument);
+  const std::vector<float> vectors = Embed(*coded, Side::kDocument);
+  // Each weight is off by at most 1/254 of the largest of its row.
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    EXPECT_NEAR(vectors[i], expected[i], 0.02);
+  }
+  EXPECT_NE(vectors, expected);
+}
+
+TEST_F(ModelBundleTest, OnlyTowersOfDenseLayersHaveInt8Weights) {
+  TinyModel model({.tower = v1::TOWER_KIND_CLSM,
+                   .clsm_window = 3,
+                   .weights = v1::WEIGHT_ENCODING_INT8});
+  EXPECT_THAT(PublishModel(model_dir_, model.bundle()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("weight_encoding")));
+}
+
+TEST_F(ModelBundleTest, OtherFilesLieBesideTheModelAndAreNotListed) {
+  TinyModel model;
+  model.bundle().other_files = {{"pairs.tsv", "a\tb\t1\n"}, {"empty", ""}};
+  ASSERT_THAT(PublishModel(model_dir_, model.bundle()), IsOk());
+  EXPECT_EQ(*ReadFile(Path("1/pairs.tsv"), 100), "a\tb\t1\n");
+  EXPECT_FALSE(fs::exists(Path("1/empty")));
+  EXPECT_THAT(LoadModel(model_dir_), IsOk());
+  EXPECT_THAT(*ReadFile(Path("1/MANIFEST.json"), 1 << 16),
+              Not(HasSubstr("pairs.tsv")));
+}
+
 TEST_F(ModelBundleTest, EqualModelsAreEqualFiles) {
   Publish();
   TinyModel reversed;
@@ -200,7 +245,7 @@ TEST_F(ModelBundleTest, NothingToLoadIsNotFound) {
 TEST_F(ModelBundleTest, NewerFormatIsListedAndRefused) {
   Publish();
   fs::create_directory(Path("2"));
-  ASSERT_THAT(WriteFile(Path("2/MANIFEST.json"), "{\"format_version\": 4}\n"),
+  ASSERT_THAT(WriteFile(Path("2/MANIFEST.json"), "{\"format_version\": 5}\n"),
               IsOk());
   EXPECT_THAT(Versions(), ElementsAre(1, 2));
   EXPECT_THAT(LoadModel(model_dir_),

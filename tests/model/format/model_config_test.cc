@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadConfig{"NoFormat", [](auto& c) { c.set_format_version(0); },
                   kInvalid, "format_version is 0"},
-        BadConfig{"NewerFormat", [](auto& c) { c.set_format_version(4); },
-                  kNewer, "format_version is 4"},
+        BadConfig{"NewerFormat", [](auto& c) { c.set_format_version(5); },
+                  kNewer, "format_version is 5"},
         BadConfig{"SecondFormatWithoutLexical",
                   [](auto& c) { c.set_format_version(2); }, kInvalid,
                   "format_version is 2"},

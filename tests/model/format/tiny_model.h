@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/format/int8_rows.h"
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"
 #include "model/text/normalizer.h"
@@ -27,6 +28,7 @@ struct TinyModelOptions {
   int clsm_window = 0;
   double lexical_weight = -1;  // below 0 = no lexical part
   double scale = 1;            // of the weights, so that models differ
+  v1::WeightEncoding weights = v1::WEIGHT_ENCODING_UNSPECIFIED;
 };
 
 class TinyModel {
@@ -35,7 +37,8 @@ class TinyModel {
       : featurizer_(MakeFeaturizer(options)) {
     bundle_.config = MakeConfig(options);
     bundle_.featurizer = &featurizer_;
-    for (const ExpectedTensor& tensor : ExpectedTensors(bundle_.config)) {
+    for (const ExpectedTensor& tensor :
+         ExpectedTensors(WithFloatWeights(bundle_.config))) {
       std::int64_t count = 1;
       for (const std::int64_t size : tensor.shape) count *= size;
       storage_.push_back(tensor.name == kLexicalIdfTensor
@@ -106,6 +109,7 @@ class TinyModel {
       features.set_num_words(featurizer_.words()->size());
     if (featurizer_.bigrams())
       features.set_num_bigrams(featurizer_.bigrams()->size());
+    config.set_weight_encoding(options.weights);
     config.set_format_version(FormatVersionOf(config));
     return config;
   }

@@ -132,7 +132,7 @@ TEST_F(ModelSourceTest, TruncatedWeightsAreRefusedByName) {
 TEST_F(ModelSourceTest, ANewerFormatIsRefusedByNameAndTheOldVersionGoesOn) {
   ASSERT_THAT(store_.Refresh(), IsOk());
   std::filesystem::create_directory(model_dir_ + "/2");
-  ASSERT_THAT(WriteFile(File(2, "MANIFEST.json"), "{\"format_version\": 4}\n"),
+  ASSERT_THAT(WriteFile(File(2, "MANIFEST.json"), "{\"format_version\": 5}\n"),
               IsOk());
   EXPECT_THAT(TrySecond().failure,
               StatusIs(absl::StatusCode::kFailedPrecondition,
