@@ -67,6 +67,16 @@ class AptCatalogue:
             self._complete.touch()
         return complaints
 
+    def download(self, package):
+        """Fetches the newest version of a package; returns the path of its file."""
+        folder = self._folder / "packages"
+        folder.mkdir(exist_ok=True)
+        self._run("apt-get", "-q", "download", package, folder=folder)
+        files = sorted(folder.glob(f"{package}_*.deb"))
+        if not files:
+            raise CatalogueError(f"apt-get downloaded no {package}")
+        return files[-1]
+
     def index_targets(self):
         """One dict of apt's fields for each list file that is there, in the
         order of the file names."""
@@ -99,8 +109,8 @@ class AptCatalogue:
             architecture=re.search(r'^APT::Architecture "(.*)";', dump, re.M).group(1),
             unwanted=_switch_off_targets(dump)), encoding="utf-8")
 
-    def _run(self, program, *arguments, check=True):
-        return _checked([program, "-c", str(self._config), *arguments], check)
+    def _run(self, program, *arguments, check=True, folder=None):
+        return _checked([program, "-c", str(self._config), *arguments], check, folder)
 
 
 def _switch_off_targets(config_dump):
@@ -110,9 +120,9 @@ def _switch_off_targets(config_dump):
                    for kind in sorted(kinds.difference(_WANTED_TARGETS)))
 
 
-def _checked(command, check=True):
+def _checked(command, check=True, folder=None):
     done = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, encoding="utf-8",
-                          errors="replace", capture_output=True, check=False)
+                          errors="replace", capture_output=True, check=False, cwd=folder)
     if check and done.returncode != 0:
         raise CatalogueError(f"`{' '.join(command)}` failed with exit code "
                              f"{done.returncode}:\n{done.stderr.strip()}")
