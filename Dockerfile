@@ -1,6 +1,7 @@
 # Builds semrank, then keeps the server and the client only:
 #   docker build -t semrank .
 #   docker build --target=test .     builds and runs the unit tests
+#   docker build --target=general -t semrank:general .   with the general English model, served
 # deploy/README.md says how to run it; scripts/ci/check_image.sh builds and tries it.
 
 FROM debian:bookworm-slim AS build
@@ -26,7 +27,13 @@ RUN cmake --preset release \
     && cmake --build --preset release ${JOBS:+-j "$JOBS"} \
     && ctest --preset release --label-regex unit
 
-FROM debian:bookworm-slim
+FROM build AS general_model
+RUN apt-get update && scripts/corpus/build_general_corpus.py --output=/opt/general \
+    && cmake --build build/package ${JOBS:+-j "$JOBS"} --target semrank-train \
+    && build/package/bin/semrank-train --preset=general --train=/opt/general/train.tsv --model_dir=/opt/models/general \
+    && cp /opt/general/NOTICE /opt/models/general/
+
+FROM debian:bookworm-slim AS server
 LABEL org.opencontainers.image.title="semrank" \
       org.opencontainers.image.description="Ranks documents for a query by meaning, over gRPC" \
       org.opencontainers.image.licenses="Apache-2.0"
@@ -46,3 +53,9 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
     CMD ["semrank", "health", "--deadline=2s"]
 # Without a shell in between, so that SIGTERM reaches the server, which drains.
 ENTRYPOINT ["semrank-server"]
+
+FROM server AS general
+COPY --from=general_model /opt/models/general /usr/share/semrank/models/general
+ENV SEMRANK_MODEL_DIR=/usr/share/semrank/models/general
+
+FROM server

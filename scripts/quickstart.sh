@@ -7,18 +7,21 @@
 #   scripts/quickstart.sh                  everything; what exists is reused
 #   scripts/quickstart.sh --keep-serving   the same, and leaves the server up, on the
 #                                          default ports where they are free
+#   scripts/quickstart.sh --general        also builds the general English model, a few
+#                                          minutes, and ranks by it without any click
 #   scripts/quickstart.sh --clean          removes demo/ and ends
 #
 # Everything it makes lies in build/release and demo/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-keep_serving=false
+keep_serving=false general=false
 for argument in "$@"; do
   case "$argument" in
     --keep-serving) keep_serving=true ;;
+    --general) general=true ;;
     --clean) rm -rf demo; echo "removed demo/"; exit 0 ;;
-    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "quickstart.sh: unknown argument '$argument' (see --help)" >&2; exit 2 ;;
   esac
 done
@@ -80,6 +83,20 @@ evaluate() {
 }
 # tower is the model without its lexical part; model+name_match ranks as the catalog search does
 evaluate --ranker=bm25,tower,model,model+name_match --slices="$corpus/test.slices.tsv"
+
+if $general; then
+  step "The general English model, and a model of the titles alone"
+  # semrank-train finds it there by its name.
+  general_model=build/release/share/semrank/models/general
+  if ! compgen -G "$general_model/[0-9]*/MANIFEST.json" >/dev/null; then
+    # Without the packages that the evaluation asks for.
+    run scripts/corpus/build_general_corpus.py --output=demo/general --lists="$corpus.apt" --without_held_out=1
+    run "$bin/semrank-train" --preset=general --train=demo/general/train.tsv --model_dir="$general_model"
+    cp demo/general/NOTICE "$general_model/"
+  fi
+  run "$bin/semrank-train" --docs="$corpus/docs.tsv" --model_dir=demo/models/titles
+  evaluate --model_dir=demo/models/titles --ranker=bm25,letter_tfidf,model
+fi
 
 step "6/8 Serve"
 ready=demo/server.ready

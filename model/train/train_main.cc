@@ -14,6 +14,8 @@
 #include "model/cli/standard_streams.h"
 #include "model/train/distributed/process_launch.h"
 #include "model/train/options/resolve_options.h"
+#include "model/train/run/general_start.h"
+#include "model/train/run/no_clicks.h"
 #include "model/train/run/publication.h"
 #include "model/train/run/train.h"
 #include "model/train/run/train_flags.h"
@@ -26,6 +28,7 @@ const ProgramInfo kInfo = {
     .summary = "learns a ranking model from clicked (query, title) pairs",
     .usage = R"(Usage:
   semrank-train --train=FILE[,FILE...] --model_dir=FOLDER [flags]
+  semrank-train --docs=FILE --model_dir=FOLDER
 
 From a click log:
   semrank-train --train=clicks.tsv.gz --model_dir=models/shop
@@ -33,6 +36,13 @@ From a click log:
 With judged queries, whose NDCG@10 chooses the epoch:
   semrank-train --train=clicks.tsv --valid_queries=queries.tsv \
       --valid_docs=docs.tsv --valid_qrels=qrels.txt --model_dir=models/shop
+
+Without clicks, from the titles of a catalogue (and the general English model):
+  semrank-train --docs=docs.tsv --model_dir=models/shop
+
+More clicks for a published model:
+  semrank-train --train=yesterday.tsv --init_from=models/shop \
+      --model_dir=models/shop
 
 As the DSSM paper of 2013 did it:
   semrank-train --train=clicks.tsv --preset=dssm2013 --model_dir=models/paper
@@ -63,6 +73,26 @@ void Print(const TrainingSummary& summary, bool json) {
   absl::PrintF("\n%s", DescribeResult(summary));
 }
 
+// The general model that --init_from names, or the installed one.
+std::string GeneralModel(const TrainFlags& flags) {
+  if (flags.init_from == "none") return "";
+  return flags.init_from.empty() ? FindInstalledModel(kGeneralModel)
+                                 : FolderOfModel(flags.init_from);
+}
+
+absl::Status MakeWithoutClicks(const TrainFlags& flags) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const CatalogueModel model,
+      PublishWithoutClicks(flags.options, GeneralModel(flags)));
+  if (flags.prints_json) {
+    absl::PrintF("%s", FormatCatalogueJson(model));
+  } else {
+    absl::PrintF("published %s: %d titles, no clicks\n", model.version_dir,
+                 model.num_titles);
+  }
+  return absl::OkStatus();
+}
+
 std::vector<FlagValue> GivenFlags(const CommandLine& command_line) {
   std::vector<FlagValue> values = command_line.Values();
   std::erase_if(values, [&](const FlagValue& flag) {
@@ -86,6 +116,10 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
   SEMRANK_RETURN_IF_ERROR(processes->Agree(ResolveFlags(command_line, flags)));
   for (const std::string& line : DescribeUnusedFlags(flags.options, given)) {
     absl::FPrintF(stderr, "%s\n", line);
+  }
+  if (flags.options.data.train_files.empty()) {
+    return processes->Agree(processes->is_first() ? MakeWithoutClicks(flags)
+                                                  : absl::OkStatus());
   }
   SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
                            Train(flags.options, given, *processes));

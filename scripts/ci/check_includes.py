@@ -38,7 +38,7 @@ ALLOWED = {
     "model/format": ["model/base", "model/text", "model/nn", "model_config"],
     **ladder("model/eval", "translation", "rankers", "metrics", below=[*MODEL, "model/data", "model/cli"]),
     "model/eval": [*MODEL, "model/data", "model/cli", "model/html", *EVAL],
-    **ladder("model/train", "options", "data", "batches", "optimizer", "distributed", "towers", "ssi",
+    **ladder("model/train", "options", "start", "data", "batches", "optimizer", "distributed", "towers", "ssi",
              "validation", "report", "run",
              below=[*MODEL, "model/data", "model/cli", "model/html", *EVAL, "model_config"]),
     "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],

@@ -16,11 +16,13 @@
 #include "model/data/input_progress.h"
 #include "model/data/pair_reader.h"
 #include "model/train/data/check_pairs.h"
+#include "model/train/data/earlier_pairs.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/data/report_data.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_features.h"
 #include "model/train/options/model_size.h"
+#include "model/train/start/kept_pairs.h"
 
 namespace semrank {
 namespace {
@@ -130,8 +132,11 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
     return ReadValidPairs(options, bad_lines, texts);
   }
   if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
+  const double fraction = options.data.valid_fraction;
   std::vector<TextPair> held_out =
-      HoldOutQueries(options.data.valid_fraction, options.seed, train_pairs);
+      options.features.grows_given
+          ? HoldOutQueriesByHash(fraction, options.seed, texts, train_pairs)
+          : HoldOutQueries(fraction, options.seed, train_pairs);
   // There are too few pairs to hold some out.
   if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs) ||
       (options.data.default_valid_fraction &&
@@ -193,6 +198,20 @@ TrainingData MakeData(const TrainOptions& options, const TextInterner& texts,
   return data;
 }
 
+// The file of the pairs that are kept with the model. Pairs of other files do
+// not belong to it.
+std::string KeptPairsOf(const DataOptions& options, const TextInterner& texts,
+                        const std::vector<TextPair>& train_pairs,
+                        const std::vector<TextPair>& valid_pairs,
+                        const std::vector<TextPair>& omitted) {
+  std::vector<TextPair> pairs = train_pairs;
+  if (options.valid_pair_files.empty()) {
+    pairs.insert(pairs.end(), valid_pairs.begin(), valid_pairs.end());
+  }
+  pairs.insert(pairs.end(), omitted.begin(), omitted.end());
+  return FormatKeptPairs(texts, pairs, options.keep_pairs);
+}
+
 // OutOfRange when the pairs do not fit.
 absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                                             BadLines& bad_lines) {
@@ -208,6 +227,9 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> valid_pairs,
       TakeValidPairs(options, bad_lines, texts, train_pairs));
+  SEMRANK_ASSIGN_OR_RETURN(
+      EarlierPairs earlier,
+      AddEarlierPairs(options, valid_pairs, texts, train_pairs));
   ShownTitles shown;
   if (uses_shown) {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -238,11 +260,15 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
       Describe(train_pairs, texts, queries, titles);
   std::vector<float> idf = LexicalIdfOf(
       options.features, texts, TextsOfVocabulary(queries, titles, shown));
+  std::string kept_pairs = KeptPairsOf(options.data, texts, train_pairs,
+                                       valid_pairs, earlier.omitted);
   TrainingData data =
       MakeData(options, texts, std::move(featurizer), std::move(valid_pairs),
                std::move(titles), statistics, bad_lines);
   data.lexical_idf = std::move(idf);
   data.train_pairs = std::move(train_pairs);
+  data.kept_pairs = std::move(kept_pairs);
+  data.num_kept_pairs = earlier.num_added;
   data.shown = std::move(shown);
   // Only mistyped queries and the fit of the lexical weight need texts later;
   // otherwise they are freed here.

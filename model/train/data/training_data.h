@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/data/collection.h"
@@ -52,6 +53,11 @@ struct TrainingData {
   // texts of the training pairs (over `titles` for a streaming data set); empty
   // without one.
   std::vector<float> lexical_idf = {};
+  // The file of a sample of all pairs of the run (kept_pairs.h); empty for a
+  // streaming data set.
+  std::string kept_pairs = {};
+  // How many of train_pairs come from the sample of the initial model.
+  std::int64_t num_kept_pairs = 0;
   // valid_pairs with their texts (MakeHeldOutCollection); null without any.
   std::shared_ptr<const Collection> held_out = nullptr;
 };

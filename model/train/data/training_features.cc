@@ -10,6 +10,7 @@
 #include "model/format/model_config.h"
 #include "model/nn/lexical_part.h"
 #include "model/text/normalizer.h"
+#include "model/train/start/vocabulary_union.h"
 
 namespace semrank {
 
@@ -30,26 +31,9 @@ void AddBigrams(const TextInterner& texts, std::span<const TextPair> pairs,
   }
 }
 
-}  // namespace
-
-absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
-                                          const TextInterner& texts,
-                                          std::span<const TextId> ids,
-                                          std::span<const TextPair> pairs,
-                                          int num_paddings) {
-  VocabularyBuilder builder;
-  for (const TextId id : ids) {
-    builder.AddText(texts.text(id));
-    for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
-  }
-  if (HasBigrams(options.kind)) AddBigrams(texts, pairs, builder);
-  return MakeFeaturizer(options, builder);
-}
-
-absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
-                                          const VocabularyBuilder& builder) {
-  // --init_from: other features would give the weights another meaning.
-  if (options.given != nullptr) return *options.given;
+// The vocabularies of the texts that were counted.
+absl::StatusOr<Featurizer> FeaturesOfTexts(const FeatureOptions& options,
+                                           const VocabularyBuilder& builder) {
   std::optional<NgramVocabulary> ngrams;
   if (HasLetters(options.kind)) {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -83,6 +67,32 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
   }
   return Featurizer::Create(std::move(ngrams), std::move(words),
                             std::move(bigrams));
+}
+
+}  // namespace
+
+absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
+                                          const TextInterner& texts,
+                                          std::span<const TextId> ids,
+                                          std::span<const TextPair> pairs,
+                                          int num_paddings) {
+  VocabularyBuilder builder;
+  for (const TextId id : ids) {
+    builder.AddText(texts.text(id));
+    for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
+  }
+  if (HasBigrams(options.kind)) AddBigrams(texts, pairs, builder);
+  return MakeFeaturizer(options, builder);
+}
+
+absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
+                                          const VocabularyBuilder& builder) {
+  // --init_from: other features would give the weights another meaning.
+  if (options.given == nullptr) return FeaturesOfTexts(options, builder);
+  if (!options.grows_given) return *options.given;
+  SEMRANK_ASSIGN_OR_RETURN(const Featurizer run,
+                           FeaturesOfTexts(options, builder));
+  return UniteFeatures(*options.given, run);
 }
 
 std::vector<float> LexicalIdfOf(const FeatureOptions& features,

@@ -50,9 +50,21 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
           "from. -1 = %g where the loss chooses the epoch, if these "
           "are %d pairs or more; otherwise 0.",
           kMaxValidFraction, kDefaultValidFraction, kMinPairsForLoss));
+  command_line.Add("keep_pairs", &options.keep_pairs,
+                   "Most pairs whose texts are kept in the folder of the "
+                   "published version (pairs.tsv), for a run that continues it "
+                   "with new clicks: a random sample of all pairs that the "
+                   "model has learned from. 0 = none.",
+                   {.min = 0, .max = 10'000'000});
   command_line.Add("valid_queries", &options.valid_queries,
                    "Judged queries, query_id TAB query, whose NDCG is measured "
                    "after each epoch; needs --valid_docs and --valid_qrels.");
+  command_line.Add("docs", &options.docs_file,
+                   "Documents of the catalogue, doc_id TAB title, or .csv and "
+                   ".jsonl as semrank put reads them. Without --train they are "
+                   "all that the model is made of: letter trigrams weighted by "
+                   "the catalogue, beside the general English model if it is "
+                   "installed and knows the texts.");
   command_line.Add("valid_docs", &options.valid_docs,
                    "Documents, doc_id TAB title, that --valid_queries rank.");
   command_line.Add("valid_qrels", &options.valid_qrels,
@@ -312,6 +324,16 @@ void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
                    "Publishes the model even if it ranks the validation "
                    "queries significantly worse than letter TF-IDF or than the "
                    "model of --init_from.");
+  command_line.Group("Run", CommandLine::Level::kAdvanced);
+  command_line.Add("weights", &options.weights,
+                   "Weights of the first layer in the published file: float32, "
+                   "or int8 (a quarter of the size; linear and dssm).",
+                   {{"float32", v1::WEIGHT_ENCODING_UNSPECIFIED},
+                    {"int8", v1::WEIGHT_ENCODING_INT8}});
+  command_line.Add("general_start", &options.general_start,
+                   "Marks the model as one to begin others from: a run with "
+                   "--init_from scales its rows and adds features of its own.");
+  command_line.Group("Run");
   command_line.Add("seed", &options.seed,
                    "Random seed. The same seed, files and flags give the same "
                    "model, bit for bit.");

@@ -52,7 +52,12 @@ constexpr Recipe kPresetRecipes[] = {
      "ssi=low_rank ssi_unknown_word_buckets=0 ssi_init_scale=1 "
      "negative_sampling=uniform negatives=1 logq=0 margin=1 optimizer=sgd "
      "learning_rate=0.1 learning_rate_decay=none batch_size=1 epochs=20 "
-     "patience=3"}};
+     "patience=3"},
+    // STARTS.md, "Measured".
+    {"--preset=general", v1::TOWER_KIND_LINEAR,
+     "tower=linear features=letters+words max_words=30000 lexical=none "
+     "gamma=15 logq=0 biases=false epochs=2 valid_fraction=0 weights=int8 "
+     "general_start=true keep_pairs=0"}};
 
 }  // namespace
 

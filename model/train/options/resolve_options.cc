@@ -255,8 +255,13 @@ absl::Status CheckTypos(const TrainOptions& options) {
 }  // namespace
 
 absl::Status CheckFilesAreNamed(const DataOptions& data) {
-  if (data.train_files.empty()) {
-    return FlagError("train", "", "names no file of pairs");
+  if (data.train_files.empty() && data.docs_file.empty()) {
+    return FlagError("train", "",
+                     "names no file of pairs, nor --docs a catalogue");
+  }
+  if (!data.train_files.empty() && !data.docs_file.empty()) {
+    return FlagError("docs", data.docs_file,
+                     "makes a model without clicks; omit it, or --train");
   }
   if (data.model_dir.empty()) {
     return FlagError("model_dir", "", "names no folder for the model");
@@ -295,6 +300,14 @@ absl::Status ResolveOptions(TrainOptions& options) {
       HasBigrams(options.features.kind)) {
     return FlagError("features", NameOf(options.features.kind, kFeatureNames),
                      "--tower=clsm reads words in order and has no bigrams");
+  }
+  const bool has_int8 = options.tower.kind == v1::TOWER_KIND_LINEAR ||
+                        options.tower.kind == v1::TOWER_KIND_DSSM;
+  if (options.weights == v1::WEIGHT_ENCODING_INT8 && !has_int8) {
+    return FlagError(
+        "weights", "int8",
+        absl::StrFormat("--tower=%s has no int8 weights; linear and dssm have",
+                        NameOf(options.tower.kind, kTowerNames)));
   }
   SEMRANK_RETURN_IF_ERROR(ResolveSsi(options));
   if (options.batch_size == 1 &&

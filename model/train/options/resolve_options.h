@@ -13,7 +13,8 @@
 
 namespace semrank {
 
-// FlagError unless there are pairs to read and a folder for the model.
+// FlagError unless there are pairs or documents to read and a folder for the
+// model.
 absl::Status CheckFilesAreNamed(const DataOptions& data);
 
 // Replaces -1, kAuto and UNSPECIFIED by what they stand for, and clears what

@@ -26,6 +26,9 @@ namespace semrank {
 struct DataOptions {
   // Files of pairs, `query<TAB>title[<TAB>clicks[<TAB>impressions]]`.
   std::vector<std::string> train_files;
+  // Documents of the catalogue, doc_id TAB title; may be empty. Without
+  // train_files the run makes a model of them alone (no_clicks.h).
+  std::string docs_file;
   // Judged titles for hard negatives; may be empty.
   std::string judged_file;
   std::string model_dir;
@@ -53,6 +56,10 @@ struct DataOptions {
   // Also scores each half of the validation queries, for two-fold
   // cross-validation.
   bool valid_halves = false;
+
+  // Most pairs of the published model that are kept in its folder, for a run
+  // that continues it; 0 = none.
+  std::int64_t keep_pairs = 100'000;
 };
 
 inline constexpr double kMaxPairShare = 0.75;
@@ -80,6 +87,8 @@ struct FeatureOptions {
   int unknown_word_buckets = 0;
   // The vocabularies of another model; null = chosen from the training texts.
   std::shared_ptr<const Featurizer> given = nullptr;
+  // The vocabulary of the training texts is added to them.
+  bool grows_given = false;
 };
 
 // The shape of the networks.
@@ -201,6 +210,8 @@ struct CheckpointOptions {
 struct InitialModelOptions {
   std::string version_dir;
   std::string weights_sha256;
+  // It was made to begin others from (TrainingFacts.general_start).
+  bool is_general = false;
 };
 
 // What chooses the epoch that is published.
@@ -236,6 +247,10 @@ struct TrainOptions {
   EpochMeasure early_stopping = EpochMeasure::kAuto;
   // Publish also what validation finds worse than the weights before training.
   bool force = false;
+  // How the file has the weights of the first layer.
+  v1::WeightEncoding weights = v1::WEIGHT_ENCODING_UNSPECIFIED;
+  // The model is made to begin others from (TrainingFacts.general_start).
+  bool general_start = false;
   std::uint64_t seed = 1;
   // 0 = one for each processor. Has no influence on the model.
   int threads = 0;

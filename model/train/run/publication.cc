@@ -20,6 +20,7 @@
 #include "model/format/version_directory.h"
 #include "model/train/options/option_flags.h"
 #include "model/train/report/run_files.h"
+#include "model/train/start/kept_pairs.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
@@ -83,6 +84,7 @@ bool IsKept(std::string_view flag) {
                                                   "valid_qrels",
                                                   "model_dir",
                                                   "max_bad_lines",
+                                                  "keep_pairs",
                                                   "threads",
                                                   "force",
                                                   "resume",
@@ -232,7 +234,8 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
   const ModelBundle bundle = {
       .config = config,
       .featurizer = &data.featurizer,
-      .tensors = AllTensors(state.best_weights().views(), config, data)};
+      .tensors = AllTensors(state.best_weights().views(), config, data),
+      .other_files = {{kKeptPairsFile, data.kept_pairs}}};
   std::optional<std::int64_t> version;
   // A run may have been killed after it had published and before it had removed
   // its checkpoint.

@@ -22,6 +22,7 @@
 #include "model/train/run/epoch_loop.h"
 #include "model/train/run/lexical_weight.h"
 #include "model/train/run/make_trainer.h"
+#include "model/train/run/start_weights.h"
 #include "model/train/run/training_state.h"
 #include "model/train/validation/lexical_fit.h"
 #include "model/train/validation/ranker_comparison.h"
@@ -246,6 +247,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
       RunInputs inputs,
       processes.Agree(ReadInputs(options, processes.is_first(), bad_lines)));
   TrainingData& data = *inputs.data;
+  SEMRANK_RETURN_IF_ERROR(processes.Agree(KeepIdfOfStart(options, data)));
   options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);
   options.early_stopping = ChooseEpochMeasure(options, data);

@@ -1,5 +1,6 @@
 #include "model/train/run/train_flags.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +14,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/cli/exit_code.h"
+#include "model/data/input_lines.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"
@@ -21,14 +24,16 @@
 #include "model/train/options/option_flags.h"
 #include "model/train/options/recipes.h"
 #include "model/train/options/resolve_options.h"
+#include "model/train/run/general_start.h"
 
 namespace semrank {
 namespace {
 
 // A published model that training begins from (--init_from). It determines the
-// vocabulary, the shape of the towers (or of SSI's W) and the initial weights
-// (make_trainer.h). SSI also takes idf and correlated words from it: with
-// others its weights would mean something else.
+// shape of the towers (or of SSI's W), the initial weights (start_weights.h)
+// and the vocabulary, which grows by that of the run's texts. SSI takes words,
+// idf and correlated words from the model as they are, because with others its
+// weights would mean something else.
 
 struct Place {
   std::string model_dir;
@@ -50,8 +55,21 @@ Place PlaceOf(const std::string& path) {
 
 std::string NameOf(bool value) { return value ? "true" : "false"; }
 
-// The flags that the model decides. Dropout belongs to the training, and the
-// lexical part is fitted anew.
+// Rate and epochs of a run that continues a model: STARTS.md, "Measured".
+constexpr std::string_view kContinueSettings = "epochs=6 learning_rate=0.0005";
+
+// Defaults of a run that continues the model of `config`. The pairs that its
+// towers have learned do not show which lexical weight new ones need, so that
+// of the model stays.
+std::string ContinueSettings(const v1::ModelConfig& config) {
+  return absl::StrCat(ToAbsl(kContinueSettings), " lexical=",
+                      config.has_lexical()
+                          ? absl::StrFormat("%.17g", config.lexical().weight())
+                          : "none");
+}
+
+// The flags that the model decides. Dropout belongs to the training. The
+// features of a general start are added to those of the run.
 std::string SettingsOf(const v1::ModelConfig& config) {
   const v1::FeatureSpec& features = config.features();
   std::string settings = absl::StrCat(
@@ -60,21 +78,24 @@ std::string SettingsOf(const v1::ModelConfig& config) {
       " hidden=", absl::StrJoin(config.hidden_dims(), ","),
       " activation=", NameOf(config.activation(), kActivationNames),
       " window=", config.clsm_window(),
-      // The file has biases in any case, which are 0 without.
-      " biases=", NameOf(!config.training().without_biases()),
-      " features=", NameOf(features.kind(), kFeatureNames),
       " hash_buckets=", features.hash_buckets());
+  if (!config.training().general_start()) {
+    // The file has biases in any case, which are 0 without.
+    absl::StrAppend(&settings,
+                    " biases=", NameOf(!config.training().without_biases()),
+                    " features=", NameOf(features.kind(), kFeatureNames));
+  }
   const auto append_positive = [&](const char* flag, std::int64_t value) {
     if (value > 0) absl::StrAppend(&settings, " ", flag, "=", value);
   };
   // Variants of SSI without vectors have 0, which no flag can.
   append_positive("embedding_dim", config.embedding_dim());
   append_positive("ngram_length", features.ngram_length());
+  if (config.tower() != v1::TOWER_KIND_SSI) return settings;
   // num_words counts the buckets of unknown words, the flag does not.
   append_positive("max_words", std::int64_t{features.num_words()} -
                                    config.ssi().unknown_word_buckets());
   append_positive("max_bigrams", features.num_bigrams());
-  if (config.tower() != v1::TOWER_KIND_SSI) return settings;
   const v1::SsiSpec& ssi = config.ssi();
   absl::StrAppend(
       &settings, " ssi=", NameOf(ssi.variant(), kSsiVariantNames),
@@ -112,9 +133,11 @@ absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
                            LoadModel(place.model_dir, place.version));
   options.features.given =
       std::make_shared<const Featurizer>(model->featurizer());
+  options.features.grows_given = model->config().tower() != v1::TOWER_KIND_SSI;
   options.initial_model = {
       .version_dir = VersionPath(place.model_dir, model->version().version),
-      .weights_sha256 = model->version().weights_sha256};
+      .weights_sha256 = model->version().weights_sha256,
+      .is_general = model->config().training().general_start()};
   return model->config();
 }
 
@@ -136,7 +159,54 @@ absl::Status SetModelFlags(const v1::ModelConfig& config,
             ? "U and V begin as those of --init_from"
             : absl::StrCat("the model of --init_from has ", value));
   }
-  return ApplySettings(settings, "--init_from", command_line);
+  SEMRANK_RETURN_IF_ERROR(ApplySettings(settings, "--init_from", command_line));
+  if (config.tower() == v1::TOWER_KIND_SSI ||
+      config.training().general_start()) {
+    return absl::OkStatus();
+  }
+  return ApplySettings(ContinueSettings(config), "--init_from", command_line);
+}
+
+// The flags that decide the shape of the towers: a run that sets one of them
+// does not begin from the general model by itself.
+constexpr std::string_view kShapeFlags[] = {
+    "preset",       "features",     "tower",         "shared_towers",
+    "hidden",       "activation",   "embedding_dim", "ngram_length",
+    "hash_buckets", "general_start"};
+
+// The general model, for a small English log that is trained with the default
+// shape; "" for any other run.
+absl::StatusOr<std::string> DefaultStart(const CommandLine& command_line,
+                                         const DataOptions& data) {
+  const std::string general = FindInstalledModel(kGeneralModel);
+  if (general.empty() || data.train_files.empty() ||
+      !std::ranges::all_of(data.train_files, IsRereadable) ||
+      std::ranges::any_of(kShapeFlags, [&](std::string_view flag) {
+        return command_line.IsSet(flag);
+      })) {
+    return "";
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const auto model, LoadModel(general));
+  SEMRANK_ASSIGN_OR_RETURN(const LogLanguage log,
+                           ReadLanguage(data.train_files, model->featurizer()));
+  const double known = log.known.OfWords();
+  if (!log.is_small || known < kMinWordsOfLanguage) return "";
+  absl::FPrintF(stderr,
+                "begins from the general English model %s, which knows %.0f %% "
+                "of the words of the log (--init_from=none: from random "
+                "weights)\n",
+                general, 100 * known);
+  return general;
+}
+
+// The folder of --init_from; "" = random weights.
+absl::StatusOr<std::string> StartOf(const CommandLine& command_line,
+                                    const TrainFlags& flags) {
+  if (flags.init_from == "none") return "";
+  if (flags.init_from.empty()) {
+    return DefaultStart(command_line, flags.options.data);
+  }
+  return FolderOfModel(flags.init_from);
 }
 
 absl::StatusOr<const Recipe*> ChooseRecipe(
@@ -165,9 +235,10 @@ absl::StatusOr<const Recipe*> ChooseRecipe(
 // Gives the flags that were not given the values of the recipe and the model.
 absl::Status ApplyDefaults(CommandLine& command_line, TrainFlags& flags) {
   std::optional<v1::ModelConfig> model;
-  if (!flags.init_from.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(model,
-                             LoadInitialModel(flags.init_from, flags.options));
+  SEMRANK_ASSIGN_OR_RETURN(const std::string start,
+                           StartOf(command_line, flags));
+  if (!start.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(model, LoadInitialModel(start, flags.options));
   }
   SEMRANK_ASSIGN_OR_RETURN(const Recipe* const recipe,
                            ChooseRecipe(command_line, flags, model));
@@ -200,14 +271,20 @@ void AddTrainFlags(CommandLine& command_line, TrainFlags& flags) {
   command_line.Group("Run");
   command_line.Add("preset", &flags.preset,
                    "Settings of a paper to the letter: dssm2013, clsm2014, "
-                   "ssi2009; see the recipes below. Flags that are given win "
+                   "ssi2009; or of a model that others begin from: general; "
+                   "see the recipes below. Flags that are given win "
                    "over it.");
   command_line.Add("init_from", &flags.init_from,
                    "Published model to begin from instead of random weights: a "
-                   "model directory, or one of its versions. It determines the "
-                   "vocabulary, the features and the shape of the towers (of "
-                   "SSI: idf and the shape of W); flags that contradict it are "
-                   "refused.");
+                   "model directory, one of its versions, or the name of an "
+                   "installed model; none = random weights. Without it a log "
+                   "of few English pairs begins from the model `general`, if "
+                   "that is installed. The model determines the "
+                   "features and the shape of the towers (of SSI: words, idf "
+                   "and the shape of W); flags that contradict it are refused. "
+                   "Its vocabulary grows by that of the new pairs, its lexical "
+                   "weight stays, and the run has fewer epochs and a lower "
+                   "rate.");
   command_line.Add("print_options", &flags.prints_options,
                    "Prints every flag with the value that this run would use "
                    "and where it comes from, in the form of --config, and "

@@ -67,6 +67,8 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   facts.set_logq(options.loss.logq);
   facts.set_query_typos(options.loss.query_typos);
   facts.set_init_weights_sha256(options.initial_model.weights_sha256);
+  facts.set_general_start(options.general_start);
+  config.set_weight_encoding(options.weights);
   facts.set_trainer_version(std::string(Version()));
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     DescribeSsiModel(options, featurizer, config);

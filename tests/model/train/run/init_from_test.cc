@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -20,6 +22,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class InitFromTest : public ::testing::Test {
  protected:
@@ -35,32 +38,128 @@ class InitFromTest : public ::testing::Test {
   std::string model_ = "--model_dir=" + dir_.File("models/shop");
 };
 
-TEST_F(InitFromTest, BeginsFromAPublishedModelAndKeepsItsVocabulary) {
+// The floats of a tensor of the first version in `model_dir`.
+std::vector<float> TensorOf(const std::string& model_dir, const char* name) {
+  const auto file = ReadFile(model_dir + "/1/weights.safetensors", 1 << 24);
+  const auto tensors = ParseSafetensors(*file, model_dir).value();
+  const auto values = tensors.at(name).values();
+  return {values.begin(), values.end()};
+}
+
+TEST_F(InitFromTest, KeepsTheRowsOfKnownFeaturesAndAddsNewOnes) {
   for (const std::string tower : {"dssm", "linear", "clsm"}) {
     const std::string first = dir_.File("first_" + tower);
     const std::string second = dir_.File("second_" + tower);
-    ASSERT_EQ(Run({train_, "--model_dir=" + first, "--tower=" + tower,
-                   "--features=letters+words", "--ngram_length=2",
-                   "--embedding_dim=8", "--noshared_towers", "--epochs=1",
-                   "--lexical=none"})
-                  .exit_code,
-              0);
+    ASSERT_EQ(
+        Run({train_, "--model_dir=" + first, "--tower=" + tower,
+             "--features=letters", "--ngram_length=2", "--embedding_dim=8",
+             "--noshared_towers", "--epochs=1", "--lexical=none"})
+            .exit_code,
+        0);
     // A step too small to change a weight, on other words.
     const ProgramResult result =
         Run({"--train=" + dir_.Write("other.tsv", "red wine\tdrinks\na\tb\n"),
              "--model_dir=" + second, "--init_from=" + first, "--epochs=1",
              "--optimizer=sgd", "--learning_rate=1e-30", "--lexical=none"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    for (const char* file :
-         {"/1/weights.safetensors", "/1/ngrams.txt", "/1/words.txt"}) {
-      EXPECT_EQ(*ReadFile(second + file, 1 << 24),
-                *ReadFile(first + file, 1 << 24));
+    const std::string before = *ReadFile(first + "/1/ngrams.txt", 1 << 24);
+    const std::string after = *ReadFile(second + "/1/ngrams.txt", 1 << 24);
+    EXPECT_THAT(after, StartsWith(before));
+    EXPECT_THAT(after, HasSubstr("wi\n"));
+    for (const char* name : {"query.0.weight", "document.0.weight"}) {
+      const std::vector<float> rows = TensorOf(first, name);
+      std::vector<float> known = TensorOf(second, name);
+      EXPECT_GT(known.size(), rows.size());
+      known.resize(rows.size());
+      EXPECT_EQ(known, rows);
     }
     ASSERT_OK_AND_ASSIGN(const auto from, LoadModel(first));
     ASSERT_OK_AND_ASSIGN(const auto to, LoadModel(second));
     EXPECT_EQ(to->config().training().init_weights_sha256(),
               from->version().weights_sha256);
   }
+}
+
+TEST_F(InitFromTest, TheNextRunSeesThePairsThatTheModelHasKept) {
+  ASSERT_EQ(Run({train_, model_, "--epochs=1"}).exit_code, 0);
+  EXPECT_THAT(*ReadFile(dir_.File("models/shop/1/pairs.tsv"), 1 << 20),
+              HasSubstr("good pizza\titalian food\t1\n"));
+  const std::string init = "--init_from=" + dir_.File("models/shop");
+  ProgramResult result =
+      Run({"--train=" + dir_.Write("night.tsv", "red wine\tdrinks\na b\tc d\n"),
+           model_, init, "--epochs=1"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("2 new pairs; 2 earlier ones"));
+  const std::string kept =
+      *ReadFile(dir_.File("models/shop/2/pairs.tsv"), 1 << 20);
+  EXPECT_THAT(kept, HasSubstr("good pizza\titalian food\t1\n"));
+  EXPECT_THAT(kept, HasSubstr("red wine\tdrinks\t1\n"));
+
+  result = Run({train_, model_, init, "--epochs=1", "--keep_pairs=0"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("has learned 100 % of the pairs"));
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("models/shop/3/pairs.tsv")));
+}
+
+TEST_F(InitFromTest, TheLexicalWeightOfTheModelStays) {
+  ASSERT_EQ(Run({train_, model_, "--epochs=1", "--lexical=0.25"}).exit_code, 0);
+  const ProgramResult result =
+      Run({train_, model_, "--init_from=" + dir_.File("models/shop"),
+           "--epochs=1"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(dir_.File("models/shop")));
+  EXPECT_EQ(model->version().version, 2);
+  EXPECT_EQ(model->config().lexical().weight(), 0.25);
+}
+
+TEST_F(InitFromTest, AGeneralModelGivesItsFeaturesBesideThoseOfTheRun) {
+  const std::string general = dir_.File("models/general");
+  ASSERT_EQ(Run({train_, "--model_dir=" + general, "--preset=general",
+                 "--embedding_dim=8"})
+                .exit_code,
+            0);
+  ASSERT_OK_AND_ASSIGN(const auto from, LoadModel(general));
+  EXPECT_TRUE(from->config().training().general_start());
+  EXPECT_EQ(from->config().weight_encoding(), v1::WEIGHT_ENCODING_INT8);
+  const ProgramResult result =
+      Run({"--train=" + dir_.Write("shop.tsv",
+                                   "red wine\tdrinks\nred wine a\tdrinks b\n"
+                                   "good red wine\tgood drinks\n"),
+           model_, "--init_from=" + general, "--embedding_dim=8", "--epochs=1",
+           "--optimizer=sgd", "--learning_rate=1e-30"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(dir_.File("models/shop")));
+  EXPECT_EQ(model->config().features().kind(),
+            v1::FEATURE_KIND_LETTERS_WORDS_AND_BIGRAMS);
+  EXPECT_FALSE(model->config().training().general_start());
+  EXPECT_EQ(model->config().weight_encoding(), v1::WEIGHT_ENCODING_UNSPECIFIED);
+  // "good" is known from the general model: its rows are longer than random
+  // ones.
+  const auto rows = TensorOf(dir_.File("models/shop"), "query.0.weight");
+  const float largest = *std::ranges::max_element(rows);
+  EXPECT_GT(largest, 0.1f);
+}
+
+TEST_F(InitFromTest, WithoutClicksTheCatalogueMakesTheModel) {
+  const std::string docs =
+      "--docs=" + dir_.Write("docs.tsv", "1\tair fares\n2\titalian food\n");
+  ProgramResult result =
+      Run({docs, model_, "--init_from=none", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\"titles\":2,\"has_general\":false"));
+  EXPECT_THAT(result.err, HasSubstr("letter trigrams alone are the score"));
+  ASSERT_OK_AND_ASSIGN(const auto alone, LoadModel(dir_.File("models/shop")));
+  EXPECT_GT(alone->lexical()->weight(), 0.99);
+
+  const std::string general = dir_.File("models/general");
+  ASSERT_EQ(
+      Run({train_, "--model_dir=" + general, "--preset=general"}).exit_code, 0);
+  result = Run({docs, model_, "--init_from=" + general});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("knows 100 % of their words"));
+  ASSERT_OK_AND_ASSIGN(const auto joined, LoadModel(dir_.File("models/shop")));
+  EXPECT_EQ(joined->lexical()->weight(), 0.7);
+  EXPECT_EQ(joined->config().weight_encoding(), v1::WEIGHT_ENCODING_INT8);
 }
 
 TEST_F(InitFromTest, AModelWithoutBiasesStaysWithoutThem) {

@@ -1,0 +1,83 @@
+#include "model/train/data/earlier_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/train/data/streamed_data.h"
+#include "model/train/start/kept_pairs.h"
+#include "model/train/start/start_language.h"
+
+namespace semrank {
+namespace {
+
+absl::Status CheckLanguage(const TrainOptions& options,
+                           const std::vector<ClickPair>& kept,
+                           std::span<const TextPair> pairs,
+                           const TextInterner& texts) {
+  StartLanguage language(*options.features.given, kept);
+  absl::flat_hash_set<TextId> added;
+  for (const TextPair& pair : pairs) {
+    for (const TextId id : {pair.query, pair.title}) {
+      if (added.insert(id).second) language.Add(texts.text(id));
+    }
+  }
+  return language.Check(options.initial_model.version_dir);
+}
+
+// The model has learned more than this share of the pairs before.
+constexpr double kMostPairs = 0.5;
+
+void WarnIfSeen(const TrainOptions& options, const std::vector<ClickPair>& kept,
+                std::span<const TextPair> pairs, const TextInterner& texts) {
+  const double share =
+      CountSeen(kept, options.data.keep_pairs, texts, pairs).Share();
+  if (share <= kMostPairs) return;
+  absl::FPrintF(stderr,
+                "warning: %s has learned %.0f %% of the pairs of --train "
+                "before; is this the file of another day?\n",
+                options.initial_model.version_dir, 100 * share);
+}
+
+}  // namespace
+
+absl::StatusOr<EarlierPairs> AddEarlierPairs(const TrainOptions& options,
+                                             std::span<const TextPair> held_out,
+                                             TextInterner& texts,
+                                             std::vector<TextPair>& pairs) {
+  EarlierPairs earlier;
+  if (!options.features.grows_given) return earlier;
+  const std::string& start = options.initial_model.version_dir;
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<ClickPair> kept,
+                           ReadKeptPairs(start));
+  SEMRANK_RETURN_IF_ERROR(CheckLanguage(options, kept, pairs, texts));
+  if (options.initial_model.is_general) return earlier;
+  WarnIfSeen(options, kept, pairs, texts);
+  const std::size_t num_new = pairs.size();
+  earlier.omitted = AppendKept(kept, held_out, texts, pairs);
+  earlier.num_added = static_cast<std::int64_t>(pairs.size() - num_new);
+  absl::FPrintF(stderr, "%d new pairs; %d earlier ones, which %s has kept\n",
+                num_new, earlier.num_added, start);
+  return earlier;
+}
+
+std::vector<TextPair> HoldOutQueriesByHash(double fraction, std::uint64_t seed,
+                                           const TextInterner& texts,
+                                           std::vector<TextPair>& pairs) {
+  const TextHash hash(seed);
+  const auto below = static_cast<std::uint64_t>(std::ldexp(fraction, 64));
+  // Stable: the order of the rest is where each epoch's shuffle begins.
+  const auto first = std::stable_partition(
+      pairs.begin(), pairs.end(), [&](const TextPair& pair) {
+        return hash(texts.text(pair.query)) >= below;
+      });
+  std::vector<TextPair> held_out(first, pairs.end());
+  pairs.erase(first, pairs.end());
+  return held_out;
+}
+
+}  // namespace semrank

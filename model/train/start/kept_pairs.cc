@@ -1,0 +1,124 @@
+#include "model/train/start/kept_pairs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "model/base/fingerprint.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+namespace {
+
+// The order of the file: the hash decides, then the texts.
+struct HashedPair {
+  std::uint64_t hash = 0;
+  std::string text;  // query TAB title
+  friend auto operator<=>(const HashedPair&, const HashedPair&) = default;
+};
+
+// Without a secret: a sample of one process continues in another.
+HashedPair Hashed(std::string_view query, std::string_view title) {
+  HashedPair pair;
+  pair.text = absl::StrCat(ToAbsl(query), "\t", ToAbsl(title));
+  pair.hash = BytesFingerprint(pair.text).lo;
+  return pair;
+}
+
+HashedPair Hashed(const TextInterner& texts, const TextPair& pair) {
+  return Hashed(texts.text(pair.query), texts.text(pair.title));
+}
+
+using PairSet = absl::flat_hash_set<std::pair<TextId, TextId>>;
+
+}  // namespace
+
+std::string FormatKeptPairs(const TextInterner& texts,
+                            std::span<const TextPair> pairs,
+                            std::int64_t max_pairs) {
+  std::map<HashedPair, std::int64_t> sample;
+  for (const TextPair& pair : pairs) {
+    if (max_pairs == 0) break;
+    HashedPair hashed = Hashed(texts, pair);
+    const bool is_full = static_cast<std::int64_t>(sample.size()) == max_pairs;
+    if (is_full && sample.rbegin()->first < hashed) continue;
+    sample[std::move(hashed)] += pair.clicks;
+    if (static_cast<std::int64_t>(sample.size()) > max_pairs) {
+      sample.erase(std::prev(sample.end()));
+    }
+  }
+  std::string lines;
+  for (const auto& [pair, clicks] : sample) {
+    absl::StrAppend(&lines, pair.text, "\t", clicks, "\n");
+  }
+  return lines;
+}
+
+absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
+    const std::string& version_dir) {
+  std::vector<ClickPair> kept;
+  const std::string path = absl::StrCat(version_dir, "/", kKeptPairsFile);
+  if (!std::filesystem::exists(path)) return kept;
+  BadLines bad_lines(/*limit=*/0);
+  PairReader reader({path}, PairLines::kClicked, bad_lines);
+  ClickPair pair;
+  for (;;) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) return kept;
+    kept.push_back(pair);
+  }
+}
+
+SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
+                    const TextInterner& texts,
+                    std::span<const TextPair> pairs) {
+  SeenPairs seen;
+  if (kept.empty()) return seen;
+  absl::flat_hash_set<std::string> texts_of_kept;
+  std::uint64_t highest = 0;
+  for (const ClickPair& pair : kept) {
+    HashedPair hashed = Hashed(pair.query, pair.title);
+    highest = std::max(highest, hashed.hash);
+    texts_of_kept.insert(std::move(hashed.text));
+  }
+  // A sample that is not full has all pairs.
+  if (static_cast<std::int64_t>(kept.size()) < max_pairs) {
+    highest = std::numeric_limits<std::uint64_t>::max();
+  }
+  PairSet counted;
+  for (const TextPair& pair : pairs) {
+    if (!counted.emplace(pair.query, pair.title).second) continue;
+    const HashedPair hashed = Hashed(texts, pair);
+    if (hashed.hash > highest) continue;
+    ++seen.num_compared;
+    seen.num_seen += texts_of_kept.contains(hashed.text) ? 1 : 0;
+  }
+  return seen;
+}
+
+std::vector<TextPair> AppendKept(const std::vector<ClickPair>& kept,
+                                 std::span<const TextPair> held_out,
+                                 TextInterner& texts,
+                                 std::vector<TextPair>& pairs) {
+  PairSet known;
+  for (const TextPair& pair : pairs) known.emplace(pair.query, pair.title);
+  absl::flat_hash_set<TextId> held_out_queries;
+  for (const TextPair& pair : held_out) held_out_queries.insert(pair.query);
+  std::vector<TextPair> omitted;
+  for (const ClickPair& pair : kept) {
+    const TextPair interned = InternPair(pair, texts);
+    if (held_out_queries.contains(interned.query)) {
+      omitted.push_back(interned);
+    } else if (!known.contains({interned.query, interned.title})) {
+      pairs.push_back(interned);
+    }
+  }
+  return omitted;
+}
+
+}  // namespace semrank
