@@ -155,7 +155,9 @@ void MeasureBaselines(ThreadPool& pool, RunContext& context) {
 absl::Status MeasureStart(const TrainOptions& options, const TrainingData& data,
                           double lexical_weight, ModelTrainer& trainer,
                           ThreadPool& pool, RunContext& context) {
-  if (options.initial_model.version_dir.empty() || !context.report.comparison) {
+  // Without queries the comparison is that of the trial, which has the start.
+  if (options.initial_model.version_dir.empty() ||
+      !context.comparer->has_queries() || !context.report.comparison) {
     return absl::OkStatus();
   }
   SEMRANK_ASSIGN_OR_RETURN(
