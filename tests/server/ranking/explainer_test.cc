@@ -185,8 +185,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"QueryUtf8", "\xff", "t", "INVALID_UTF8", "query"},
         {"TitleUtf8", "q", "\xff", "INVALID_UTF8", "title"},
         {"ManyWords", "q", Repeated("a ", 1'000), "TOO_MANY_TEXTS", "query"},
-        // Each character becomes four words.
-        {"Ligatures", "q", Repeated("\xEF\xB7\xBA", 250), "TOO_MANY_TEXTS",
+        // Each character adds three words.
+        {"Ligatures", "q", Repeated("\xEF\xB7\xBA", 400), "TOO_MANY_TEXTS",
          "query"},
     }),
     [](const auto& test) { return std::string(test.param.name); });
