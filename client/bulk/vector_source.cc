@@ -173,7 +173,8 @@ void ModelDirectorySource::EmbedSlice(Side side,
       reasons[i] =
           absl::StrFormat("%d bytes, over the limit of %d (--max_text_bytes)",
                           texts[i]->size(), max_text_bytes_);
-    } else if (const absl::Status status = NormalizeText(*texts[i], normalized);
+    } else if (const absl::Status status = NormalizeText(
+                   *texts[i], model_->normalizer_version(), normalized);
                !status.ok()) {
       reasons[i] = std::string(status.message());
     }

@@ -33,8 +33,8 @@ constexpr std::size_t kMaxTexts = std::size_t{1} << 30;
 
 // Why a document or query cannot be used; empty if it can. Sets `text` to its
 // normalised text and numbers its id in `index`.
-std::string UseText(const FileDocument& document, IdIndex& index,
-                    std::string& text) {
+std::string UseText(const FileDocument& document, int normalizer_version,
+                    IdIndex& index, std::string& text) {
   const std::string& id = document.id;
   if (id.size() > kMaxIdBytes) {
     return absl::StrFormat("the id has more than %d bytes", kMaxIdBytes);
@@ -43,7 +43,8 @@ std::string UseText(const FileDocument& document, IdIndex& index,
   if (id.empty() || id.find(' ') != std::string::npos) {
     return absl::StrFormat("the id '%s' is empty or contains a blank", id);
   }
-  const absl::Status status = NormalizeText(document.title, text);
+  const absl::Status status =
+      NormalizeText(document.title, normalizer_version, text);
   if (!status.ok()) return std::string(status.message());
   const auto next = static_cast<std::uint32_t>(index.size());
   if (next >= kMaxTexts) return "too many lines";
@@ -54,7 +55,8 @@ std::string UseText(const FileDocument& document, IdIndex& index,
 
 // Calls keep(id, normalised text) for each good document or query of a file.
 absl::Status ReadTextsWithIds(
-    const std::string& path, BadLines& bad_lines, IdIndex& index,
+    const std::string& path, BadLines& bad_lines, int normalizer_version,
+    IdIndex& index,
     const std::function<void(std::string id, std::string text)>& keep) {
   SEMRANK_ASSIGN_OR_RETURN(
       const auto reader,
@@ -66,7 +68,8 @@ absl::Status ReadTextsWithIds(
     for (std::size_t i = 0; i < block.documents.size(); ++i) {
       FileDocument& document = block.documents[i];
       std::string text;
-      const std::string problem = UseText(document, index, text);
+      const std::string problem =
+          UseText(document, normalizer_version, index, text);
       if (problem.empty()) {
         keep(std::move(document.id), std::move(text));
       } else {
@@ -199,12 +202,13 @@ bool JudgedQuery::HasRelevant() const {
 }
 
 absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
-                                          BadLines& bad_lines) {
+                                          BadLines& bad_lines,
+                                          int normalizer_version) {
   Collection collection;
   IdIndex document_index, query_index;
   SEMRANK_RETURN_IF_ERROR(
-      ReadTextsWithIds(files.documents, bad_lines, document_index,
-                       [&](std::string id, std::string text) {
+      ReadTextsWithIds(files.documents, bad_lines, normalizer_version,
+                       document_index, [&](std::string id, std::string text) {
                          collection.document_ids.push_back(std::move(id));
                          collection.documents.push_back(std::move(text));
                        }));
@@ -213,7 +217,7 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
   // breaks ties by the higher id.
   SortDocuments(collection, document_index);
   SEMRANK_RETURN_IF_ERROR(ReadTextsWithIds(
-      files.queries, bad_lines, query_index,
+      files.queries, bad_lines, normalizer_version, query_index,
       [&](std::string id, std::string text) {
         collection.queries.push_back({std::move(id), std::move(text), {}, {}});
       }));

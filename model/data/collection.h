@@ -25,6 +25,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/data/input_lines.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 
@@ -76,10 +77,12 @@ struct CollectionFiles {
   int max_grade = kMaxExponentialGrade;
 };
 
-// Fails if a file cannot be read, if too many lines are bad, if there is no
-// document, or if no query has a document of positive grade.
-absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
-                                          BadLines& bad_lines);
+// Texts are normalised by `normalizer_version`. Fails if a file cannot be read,
+// if too many lines are bad, if there is no document, or if no query has a
+// document of positive grade.
+absl::StatusOr<Collection> ReadCollection(
+    const CollectionFiles& files, BadLines& bad_lines,
+    int normalizer_version = kNormalizerVersion);
 
 // A named part of the queries, such as misspelled ones: a mean over all queries
 // hides what one kind of them gains or loses.

@@ -157,11 +157,12 @@ bool IsTrecComment(std::string_view line) {
 }
 
 absl::Status ForEachText(
-    const std::string& path, BadLines& bad_lines,
+    const std::string& path, int normalizer_version, BadLines& bad_lines,
     const std::function<void(const std::string& normalized)>& use) {
   std::string normalized;
   return ForEachLine(path, bad_lines, [&](std::string_view line) {
-    const absl::Status status = NormalizeText(line, normalized);
+    const absl::Status status =
+        NormalizeText(line, normalizer_version, normalized);
     if (status.ok()) use(normalized);
     return std::string(status.message());
   });

@@ -98,7 +98,7 @@ bool IsTrecComment(std::string_view line);
 
 // Calls use(normalised text) for each line.
 absl::Status ForEachText(
-    const std::string& path, BadLines& bad_lines,
+    const std::string& path, int normalizer_version, BadLines& bad_lines,
     const std::function<void(const std::string& normalized)>& use);
 
 }  // namespace semrank

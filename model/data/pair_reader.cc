@@ -7,7 +7,6 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
@@ -40,8 +39,10 @@ absl::Status ParseCount(std::string_view name, std::string_view text,
 }
 
 absl::Status ParseText(std::string_view name, std::string_view text,
-                       std::int64_t max_bytes, std::string& normalized) {
-  if (absl::Status status = NormalizeText(text, normalized); !status.ok()) {
+                       const PairTexts& texts, std::string& normalized) {
+  if (absl::Status status =
+          NormalizeText(text, texts.normalizer_version, normalized);
+      !status.ok()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: %s", name, ToStd(status.message())));
   }
@@ -51,13 +52,13 @@ absl::Status ParseText(std::string_view name, std::string_view text,
     return absl::OutOfRangeError(
         absl::StrFormat("%s has neither letters nor numbers", name));
   }
-  if (static_cast<std::int64_t>(normalized.size()) <= max_bytes) {
+  if (static_cast<std::int64_t>(normalized.size()) <= texts.max_bytes) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrFormat("%s has %d bytes after normalising, over the limit of %d "
                       "(--max_text_bytes)",
-                      name, normalized.size(), max_bytes));
+                      name, normalized.size(), texts.max_bytes));
 }
 
 // "query TAB title" and its like, which no one has clicked.
@@ -85,7 +86,7 @@ absl::Status CheckFields(int num_fields, bool judged) {
 }  // namespace
 
 absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
-                       std::int64_t max_text_bytes) {
+                       const PairTexts& texts) {
   const bool judged = lines == PairLines::kJudged;
   if (const std::string problem = ProblemOfBytes(line); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
@@ -106,9 +107,8 @@ absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
     SEMRANK_RETURN_IF_ERROR(
         ParseCount("impressions", fields[3], pair.impressions));
   }
-  SEMRANK_RETURN_IF_ERROR(
-      ParseText("query", fields[0], max_text_bytes, pair.query));
-  return ParseText("title", fields[1], max_text_bytes, pair.title);
+  SEMRANK_RETURN_IF_ERROR(ParseText("query", fields[0], texts, pair.query));
+  return ParseText("title", fields[1], texts, pair.title);
 }
 
 // Does not normalise the texts: the shuffler calls this for every line, and bad
@@ -121,12 +121,12 @@ std::int64_t ClicksOf(std::string_view line) {
 }
 
 PairReader::PairReader(std::vector<std::string> paths, PairLines lines,
-                       BadLines& bad_lines, std::int64_t max_text_bytes)
+                       BadLines& bad_lines, const PairTexts& texts)
     : paths_(std::move(paths)),
       lines_(lines),
       num_bytes_(SizeOf(paths_)),
       bad_lines_(bad_lines),
-      max_text_bytes_(max_text_bytes) {}
+      texts_(texts) {}
 
 double PairReader::fraction_read() const {
   if (num_bytes_ == 0) return 0;
@@ -141,7 +141,7 @@ double PairReader::fraction_read() const {
 absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;
-  const absl::Status status = ParsePair(line, lines_, pair, max_text_bytes_);
+  const absl::Status status = ParsePair(line, lines_, pair, texts_);
   if (absl::IsOutOfRange(status)) {
     ++num_without_words_;
     return false;

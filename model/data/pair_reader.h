@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "model/base/line_reader.h"
 #include "model/data/input_lines.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 
@@ -50,12 +51,18 @@ enum class PairLines {
 // a pair.
 inline constexpr std::int64_t kPairsPerUpdate = 1'024;
 
+// How texts are read.
+struct PairTexts {
+  // A text of more bytes after normalising makes a bad line.
+  std::int64_t max_bytes = kNoTextLimit;
+  int normalizer_version = kNormalizerVersion;
+};
+
 class PairReader {
  public:
-  // Reads the files one after another. `bad_lines` outlives the reader. A text
-  // of more than `max_text_bytes` after normalising makes a bad line.
+  // Reads the files one after another. `bad_lines` outlives the reader.
   PairReader(std::vector<std::string> paths, PairLines lines,
-             BadLines& bad_lines, std::int64_t max_text_bytes = kNoTextLimit);
+             BadLines& bad_lines, const PairTexts& texts = {});
 
   // False at the end of the last file.
   absl::StatusOr<bool> Next(ClickPair& pair);
@@ -80,13 +87,13 @@ class PairReader {
   std::int64_t num_lines_ = 0;
   std::int64_t num_without_clicks_ = 0;
   std::int64_t num_without_words_ = 0;
-  std::int64_t max_text_bytes_;
+  PairTexts texts_;
 };
 
 // Parses one line. InvalidArgument with the reason if it cannot be used;
 // OutOfRange for a text without letters and numbers.
 absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
-                       std::int64_t max_text_bytes = kNoTextLimit);
+                       const PairTexts& texts = {});
 // The clicks of a line, or 1 if they are missing or cannot be read. Does not
 // look at the texts.
 std::int64_t ClicksOf(std::string_view line);

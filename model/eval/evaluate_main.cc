@@ -133,10 +133,12 @@ void RemarkOnCollection(const Collection& collection,
 class RankerEvaluator {
  public:
   RankerEvaluator(const EvaluateCommandOptions& options,
-                  const Collection& collection, BadLines& bad_lines)
+                  const Collection& collection, int normalizer_version,
+                  BadLines& bad_lines)
       : options_(options),
         ranker_options_(options.ranker_options),
         collection_(collection),
+        normalizer_version_(normalizer_version),
         bad_lines_(bad_lines),
         pool_(options.num_threads) {}
 
@@ -176,8 +178,9 @@ class RankerEvaluator {
         ranker_options_.translation_model != nullptr) {
       return absl::OkStatus();
     }
-    SEMRANK_ASSIGN_OR_RETURN(ranker_options_.translation_model,
-                             LearnTranslations(options_.train, bad_lines_));
+    SEMRANK_ASSIGN_OR_RETURN(
+        ranker_options_.translation_model,
+        LearnTranslations(options_.train, bad_lines_, normalizer_version_));
     return absl::OkStatus();
   }
 
@@ -216,6 +219,7 @@ class RankerEvaluator {
   const EvaluateCommandOptions& options_;
   RankerOptions ranker_options_;
   const Collection& collection_;
+  int normalizer_version_;
   BadLines& bad_lines_;
   ThreadPool pool_;
 };
@@ -239,16 +243,19 @@ absl::Status WriteFiles(const Results& results) {
 absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options) {
   std::ostream& out = std::cout;
   BadLines bad_lines(options.max_bad_lines);
-  SEMRANK_ASSIGN_OR_RETURN(const Collection collection,
-                           ReadCollection(options.files, bad_lines));
+  std::vector<std::string> names = options.rankers;
+  if (!options.baseline.empty()) names.push_back(options.baseline);
+  SEMRANK_ASSIGN_OR_RETURN(const int normalizer_version,
+                           NormalizerVersionOf(names, options.ranker_options));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const Collection collection,
+      ReadCollection(options.files, bad_lines, normalizer_version));
   Results results{options, collection};
   if (!options.slices.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(results.slices,
                              ReadSlices(options.slices, collection, bad_lines));
   }
   RemarkOnCollection(collection, options, bad_lines.count());
-  std::vector<std::string> names = options.rankers;
-  if (!options.baseline.empty()) names.push_back(options.baseline);
   const ResultTable table(names);
   const bool json = options.output == OutputFormat::kJson;
   if (!json) {
@@ -257,7 +264,7 @@ absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options) {
   }
   // Evaluates one ranker at a time: the index or the vectors of each may fill
   // the memory.
-  RankerEvaluator evaluator(options, collection, bad_lines);
+  RankerEvaluator evaluator(options, collection, normalizer_version, bad_lines);
   for (const std::string& name : names) {
     SEMRANK_RETURN_IF_ERROR(evaluator.Evaluate(name, results));
     if (json) continue;

@@ -134,7 +134,8 @@ absl::StatusOr<PooledText> PoolOneText(std::string_view flag,
                                        const TwoTowerModel& model, Side side) {
   SEMRANK_ASSIGN_OR_RETURN(const ClsmTower* const tower,
                            TowerOf(flag, text, model, side));
-  SEMRANK_ASSIGN_OR_RETURN(const std::string normalized, NormalizeText(text));
+  SEMRANK_ASSIGN_OR_RETURN(const std::string normalized,
+                           NormalizeText(text, model.normalizer_version()));
   PooledText pooled;
   ForEachWord(normalized,
               [&](std::string_view word) { pooled.words.emplace_back(word); });
@@ -224,8 +225,9 @@ absl::Status PrintContexts(const InspectCommandOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const ClsmTower* const tower,
       TowerOf("context_word", options.context_word, model, options.side));
-  SEMRANK_ASSIGN_OR_RETURN(const std::string word,
-                           NormalizeText(options.context_word));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::string word,
+      NormalizeText(options.context_word, model.normalizer_version()));
   BadLines bad_lines(options.max_bad_lines);
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<WordContext> contexts,
                            FindWordContexts(options.words, word, *tower,
@@ -256,7 +258,7 @@ absl::Status PrintCorrelated(const InspectCommandOptions& options,
   WordCorrelations correlations(words);
   BadLines bad_lines(options.max_bad_lines);
   SEMRANK_RETURN_IF_ERROR(ForEachText(
-      options.words, bad_lines,
+      options.words, kNormalizerVersion, bad_lines,
       [&](const std::string& text) { correlations.AddText(text); }));
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (correlations.NumTexts(words[i]) == 0) {
@@ -321,8 +323,9 @@ absl::Status RunInspectCommand(const InspectCommandOptions& options,
   if (options.words.empty()) return PrintPair(options, *model, out);
   if (!options.context_word.empty()) return PrintContexts(options, *model, out);
   BadLines bad_lines(options.max_bad_lines);
-  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> words,
-                           ReadWords(options.words, bad_lines));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::vector<std::string> words,
+      ReadWords(options.words, model->normalizer_version(), bad_lines));
   PrintUnits(options, *model, words, out);
   return absl::OkStatus();
 }

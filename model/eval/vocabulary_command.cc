@@ -42,10 +42,11 @@ std::string FormatJsonLine(int ngram_length,
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
+                                                   int normalizer_version,
                                                    BadLines& bad_lines) {
   VocabularyBuilder builder;
   SEMRANK_RETURN_IF_ERROR(
-      ForEachText(path, bad_lines,
+      ForEachText(path, normalizer_version, bad_lines,
                   [&](const std::string& text) { builder.AddText(text); }));
   if (builder.num_distinct_words() == 0) {
     return absl::FailedPreconditionError(absl::StrFormat("%s: no words", path));
@@ -71,8 +72,9 @@ absl::Status RunVocabularyCommand(const VocabularyCommandOptions& options,
   }
   const bool json = options.output == OutputFormat::kJson;
   BadLines bad_lines(options.max_bad_lines);
-  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> words,
-                           ReadWords(options.words, bad_lines));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::vector<std::string> words,
+      ReadWords(options.words, kNormalizerVersion, bad_lines));
   if (!json) {
     out << absl::StrFormat("%5s %10s %10s %10s %12s\n", "ngram", "words",
                            "ngrams", "collisions", "of words");

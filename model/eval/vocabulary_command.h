@@ -30,6 +30,7 @@ struct VocabularyCommandOptions {
 // The distinct words of a file of texts, the most frequent first.
 // FailedPrecondition when there is none.
 absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
+                                                   int normalizer_version,
                                                    BadLines& bad_lines);
 
 // The flags of the command; form of the output and bad lines are the program's.

@@ -66,7 +66,8 @@ absl::StatusOr<std::vector<WordContext>> FindWordContexts(
       contexts.push_back({window, Cosine(reference, activations)});
     }
   };
-  SEMRANK_RETURN_IF_ERROR(ForEachText(path, bad_lines, add_text));
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachText(path, featurizer.normalizer_version(), bad_lines, add_text));
   // The reference stays first, whatever the rounding of its cosine of 1.
   if (!contexts.empty()) {
     std::stable_sort(contexts.begin() + 1, contexts.end(),

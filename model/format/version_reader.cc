@@ -264,8 +264,10 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
   SEMRANK_ASSIGN_OR_RETURN(auto bigrams, ReadBigrams(files, config));
   SEMRANK_ASSIGN_OR_RETURN(
       Featurizer featurizer,
-      InFile(folder, Featurizer::Create(std::move(ngrams), std::move(words),
-                                        std::move(bigrams))));
+      InFile(folder,
+             Featurizer::Create(
+                 std::move(ngrams), std::move(words), std::move(bigrams),
+                 static_cast<int>(config.features().normalizer_version()))));
   SEMRANK_ASSIGN_OR_RETURN(
       OwnedTensors tensors,
       ReadTensors(files.Path(kWeightsFile), weights, config));

@@ -62,6 +62,8 @@ class TwoTowerModel {
   const ModelVersion& version() const { return version_; }
   const v1::ModelConfig& config() const { return config_; }
   const Featurizer& featurizer() const { return featurizer_; }
+  // The rules by which its texts are normalised.
+  int normalizer_version() const { return featurizer_.normalizer_version(); }
   const Tower& tower(Side side) const;
   // 0: vectors have no elements, and the sparse part is the whole score.
   int embedding_dim() const { return query_tower_->embedding_dim(); }

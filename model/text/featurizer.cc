@@ -9,12 +9,13 @@
 namespace semrank {
 absl::StatusOr<Featurizer> Featurizer::Create(
     std::optional<NgramVocabulary> ngrams, std::optional<WordVocabulary> words,
-    std::optional<WordVocabulary> bigrams) {
+    std::optional<WordVocabulary> bigrams, int normalizer_version) {
   if (!ngrams.has_value() && !words.has_value() && !bigrams.has_value()) {
     return absl::InvalidArgumentError(
         "a featurizer needs letter n-grams, words or bigrams; it got none");
   }
-  return Featurizer(std::move(ngrams), std::move(words), std::move(bigrams));
+  return Featurizer(std::move(ngrams), std::move(words), std::move(bigrams),
+                    normalizer_version);
 }
 
 int Featurizer::num_features() const {

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "model/text/bag_batch.h"
 #include "model/text/ngram_vocabulary.h"
+#include "model/text/normalizer.h"
 #include "model/text/word_fingerprint.h"
 #include "model/text/word_sequences.h"
 #include "model/text/word_vocabulary.h"
@@ -29,11 +30,15 @@ namespace semrank {
 
 class Featurizer {
  public:
-  // Needs at least one vocabulary. FromBigramList has made `bigrams`.
+  // Needs at least one vocabulary. FromBigramList has made `bigrams`. Texts are
+  // normalised by `normalizer_version`.
   static absl::StatusOr<Featurizer> Create(
       std::optional<NgramVocabulary> ngrams,
       std::optional<WordVocabulary> words,
-      std::optional<WordVocabulary> bigrams = std::nullopt);
+      std::optional<WordVocabulary> bigrams = std::nullopt,
+      int normalizer_version = kNormalizerVersion);
+
+  int normalizer_version() const { return normalizer_version_; }
 
   // One more than the highest index.
   int num_features() const;
@@ -67,10 +72,11 @@ class Featurizer {
  private:
   Featurizer(std::optional<NgramVocabulary> ngrams,
              std::optional<WordVocabulary> words,
-             std::optional<WordVocabulary> bigrams)
+             std::optional<WordVocabulary> bigrams, int normalizer_version)
       : ngrams_(std::move(ngrams)),
         words_(std::move(words)),
-        bigrams_(std::move(bigrams)) {}
+        bigrams_(std::move(bigrams)),
+        normalizer_version_(normalizer_version) {}
 
   // Index of the first word and of the first bigram.
   std::uint32_t first_word() const {
@@ -87,6 +93,7 @@ class Featurizer {
   std::optional<NgramVocabulary> ngrams_;
   std::optional<WordVocabulary> words_;
   std::optional<WordVocabulary> bigrams_;
+  int normalizer_version_;
 };
 
 }  // namespace semrank

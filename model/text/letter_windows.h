@@ -57,11 +57,26 @@ class MarkedWindow {
   std::array<char, 4 * kMaxNgramLength> bytes_;
 };
 
-// Calls visit(std::string_view ngram) for each n-gram of `word`, in order; the
-// view is valid during the call. `word` is not empty and has no blank.
+constexpr std::array<bool, 256> MakeSignTable() {
+  std::array<bool, 256> table{};
+  for (const unsigned char sign :
+       {'"', '$', '%', '&', '*', '+', '-', '.', '/', '_'}) {
+    table[sign] = true;
+  }
+  return table;
+}
+
+// Whether a word has one of the ASCII signs that only runs with signs have
+// (further_words.h).
+inline bool HasSign(std::string_view word) {
+  static constexpr std::array<bool, 256> kSigns = MakeSignTable();
+  return std::any_of(word.begin(), word.end(), [](char byte) {
+    return kSigns[static_cast<unsigned char>(byte)];
+  });
+}
+
 template <typename Visitor>
-void ForEachLetterWindow(std::string_view word, int ngram_length,
-                         Visitor visit) {
+void ForEachWindow(std::string_view word, int ngram_length, Visitor visit) {
   const auto n = static_cast<std::size_t>(ngram_length);
   MarkedWindow marked;
   if (n == 1) visit(std::string_view("#"));
@@ -81,6 +96,19 @@ void ForEachLetterWindow(std::string_view word, int ngram_length,
     begin += FirstCharacterBytes(word.substr(begin));
   }
   visit(marked.Join("", word.substr(begin), "#"));
+}
+
+// Calls visit(std::string_view ngram) for each n-gram of `word`, in order; the
+// view is valid during the call. `word` is not empty and has no blank. In a
+// word with signs only n-grams with a sign count: its letters are words of the
+// text already.
+template <typename Visitor>
+void ForEachLetterWindow(std::string_view word, int ngram_length,
+                         Visitor visit) {
+  if (!HasSign(word)) return ForEachWindow(word, ngram_length, visit);
+  ForEachWindow(word, ngram_length, [&](std::string_view ngram) {
+    if (HasSign(ngram)) visit(ngram);
+  });
 }
 
 }  // namespace semrank

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "model/text/letter_windows.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
@@ -92,8 +93,14 @@ bool ForgivesEdit(std::string_view query) {
 
 NameMatch MatchName(std::string_view query, std::string_view id,
                     std::string_view title) {
+  const bool same_spelling = id == query || title == query;
+  query = MainWords(query);
+  id = MainWords(id);
+  title = MainWords(title);
   if (query.empty()) return NameMatch::kNone;
-  if (id == query || title == query) return NameMatch::kName;
+  if (id == query || title == query) {
+    return same_spelling ? NameMatch::kSameSpelling : NameMatch::kName;
+  }
   // The title is longer than the query: an equal one has returned.
   if (title.starts_with(query) && title[query.size()] == kBlank) {
     return NameMatch::kLeadingWords;

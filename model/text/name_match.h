@@ -2,8 +2,9 @@
 // above better scores: a person who types "vim" means the package of that name,
 // though titles that repeat the word score higher.
 //
-//   Texts    all normalised (see normalizer.h), the id too: "libreoffice-calc"
-//            is "libreoffice calc".
+//   Texts    all from NormalizeName, the id too: "libreoffice-calc" is
+//            "libreoffice calc". They are compared without further words, which
+//            only order names that are equal.
 //   Order    a document of a higher value ranks first; among equal values the
 //            score decides.
 //   Typos    one edit of a letter is forgiven in queries of four letters and
@@ -32,6 +33,8 @@ enum class NameMatch : std::uint8_t {
   kLeadingWords,
   // The id, or the whole title, is the query.
   kName,
+  // As kName, and signs and accents are the same too: "c++", C++ before C.
+  kSameSpelling,
 };
 
 // True if the texts begin with the same letter and become equal by inserting,

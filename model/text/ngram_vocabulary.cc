@@ -27,7 +27,9 @@ constexpr std::uint8_t kOtherSymbol = kAsciiSymbols.size();
 constexpr std::array<std::uint8_t, 256> MakeSymbolTable() {
   std::array<std::uint8_t, 256> table{};
   table.fill(kOtherSymbol);
-  table[' '] = 0;  // the blanks around a word serve as its marks
+  // The separators around a word serve as its marks.
+  table[' '] = 0;
+  table[static_cast<unsigned char>(kFurtherWords)] = 0;
   for (std::size_t i = 1; i < kAsciiSymbols.size(); ++i) {
     table[static_cast<unsigned char>(kAsciiSymbols[i])] =
         static_cast<std::uint8_t>(i);
@@ -157,6 +159,7 @@ bool NgramVocabulary::AppendAsciiTrigrams(
   // unknown trigram is written too, and then overwritten by the next. Other
   // letters are noticed at the end, which is cheaper than a branch for each
   // byte; the work on such a text is then discarded.
+  if (normalized.empty()) return true;
   const std::size_t old_size = indices.size();
   indices.resize(old_size + normalized.size());
   std::uint32_t* out = indices.data() + old_size;
@@ -178,9 +181,12 @@ bool NgramVocabulary::AppendAsciiTrigrams(
 
 void NgramVocabulary::AppendIndices(std::string_view normalized,
                                     std::vector<std::uint32_t>& indices) const {
-  if (normalized.empty()) return;
   const bool direct = ngram_length_ == 3;
-  if (direct && AppendAsciiTrigrams(normalized, indices)) return;
+  // Most words are ASCII, even if further words have signs or other letters.
+  const std::string_view words = MainWords(normalized);
+  if (direct && AppendAsciiTrigrams(words, indices)) {
+    normalized.remove_prefix(words.size());
+  }
   ForEachWord(normalized, [&](std::string_view word) {
     // The text has other letters, but most of its words may not.
     if (direct && AppendAsciiTrigrams(word, indices)) return;

@@ -1,60 +1,43 @@
-// Text to words, the same way for queries, titles, training and serving: valid
-// UTF-8, NFKC, case fold; every character that is not a letter, a mark or a
-// number becomes a blank, except that apostrophes between letters are dropped
-// ("McDonald's" -> "mcdonalds"). Blanks separate words. Numbers stay, and there
-// is no stemming (DSSM 4.1, CLSM 3.2).
+// Text to words, the same way for queries, titles, training and serving, in
+// every language. TEXT.md describes the rules with examples.
 //
 //   Result   words joined by single blanks, none at the ends; may be empty.
-//            Normalising a result again changes nothing.
+//            From version 2 on, a tab may follow, and then further words that
+//            only add features: "C++" gives "c\tc++".
+//   Words    Normalising the words again changes none of them.
+//   Versions a model keeps the rules that it was trained with, bit for bit.
+//            normalizer_v1.h and normalizer_v2.h state the rules.
 //   Errors   InvalidArgument with the offset of the first invalid byte.
 #ifndef SEMRANK_MODEL_TEXT_NORMALIZER_H_
 #define SEMRANK_MODEL_TEXT_NORMALIZER_H_
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/text/normalized_text.h"  // IWYU pragma: export
 
 namespace semrank {
 
-// Every model stores this version. Increase it with each change after which a
-// text may normalise differently.
-inline constexpr int kNormalizerVersion = 1;
+// The version of new models. Every model stores its own. Increase this with
+// each change after which a text may normalise differently.
+inline constexpr int kNormalizerVersion = 2;
 
 // Replaces `normalized`, reusing its memory; `text` must not point into it. It
-// is empty after an error.
-absl::Status NormalizeText(std::string_view text, std::string& normalized);
+// is empty after an error. `version` is from 1 to kNormalizerVersion.
+absl::Status NormalizeText(std::string_view text, int version,
+                           std::string& normalized);
 
-absl::StatusOr<std::string> NormalizeText(std::string_view text);
+absl::StatusOr<std::string> NormalizeText(std::string_view text,
+                                          int version = kNormalizerVersion);
 
-// Calls visit(std::string_view word) for each word of a normalised text.
-template <typename Visitor>
-void ForEachWord(std::string_view normalized, Visitor visit) {
-  while (!normalized.empty()) {
-    const std::size_t end = normalized.find(' ');
-    visit(normalized.substr(0, end));
-    if (end == std::string_view::npos) return;
-    normalized.remove_prefix(end + 1);
-  }
-}
+// As NormalizeText, by the rules for names (name_match.h), which do not depend
+// on a model: words do not end where the script changes, and have no accents.
+// The further words show how the text was spelled.
+absl::Status NormalizeName(std::string_view text, std::string& normalized);
 
-// Calls visit(std::string_view bigram) for each two adjacent words of a
-// normalised text, "first second" as they stand there.
-template <typename Visitor>
-void ForEachBigram(std::string_view normalized, Visitor visit) {
-  std::size_t begin = 0;
-  std::size_t second = normalized.find(' ');
-  while (second != std::string_view::npos) {
-    const std::size_t end = normalized.find(' ', second + 1);
-    visit(normalized.substr(begin, end == std::string_view::npos
-                                       ? std::string_view::npos
-                                       : end - begin));
-    begin = second + 1;
-    second = end;
-  }
-}
+absl::StatusOr<std::string> NormalizeName(std::string_view text);
 
 }  // namespace semrank
 

@@ -3,9 +3,12 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <iterator>
 #include <utility>
+
+#include "absl/strings/str_format.h"
 
 namespace semrank {
 namespace {
@@ -89,6 +92,45 @@ CodePoints ComposeCompatible(const CodePoints& in, bool fold) {
 }
 
 }  // namespace
+
+int DecodeFirstOf(std::string_view text, std::int32_t& code_point) {
+  return static_cast<int>(utf8proc_iterate(
+      reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+      static_cast<utf8proc_ssize_t>(text.size()), &code_point));
+}
+
+void AppendUtf8(std::int32_t code_point, std::string& text) {
+  std::array<char, 4> bytes;
+  text.append(bytes.data(), EncodeTo(code_point, bytes.data()));
+}
+
+absl::Status DecodeUtf8(std::string_view text, CodePoints& code_points) {
+  code_points.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    std::int32_t code_point;
+    const int length = DecodeFirstOf(text.substr(i), code_point);
+    if (length < 1) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "text is not valid UTF-8 at byte %d of %d (value 0x%02X)", i,
+          text.size(), static_cast<unsigned char>(text[i])));
+    }
+    code_points.push_back(code_point);
+    i += static_cast<std::size_t>(length);
+  }
+  return absl::OkStatus();
+}
+
+void EncodeUtf8(const CodePoints& code_points, std::string& text) {
+  // Reserves the most bytes that UTF-8 needs for a code point, and truncates at
+  // the end.
+  text.resize(code_points.size() * 4);
+  auto* const begin = reinterpret_cast<utf8proc_uint8_t*>(text.data());
+  auto* out = begin;
+  for (const std::int32_t code_point : code_points) {
+    out += utf8proc_encode_char(code_point, out);
+  }
+  text.resize(static_cast<std::size_t>(out - begin));
+}
 
 CharacterClass Classify(std::int32_t code_point) {
   if (code_point == '\'' || code_point == kRightSingleQuotationMark) {

@@ -14,6 +14,8 @@ Fingerprint WordFingerprint(std::string_view word) {
 void AppendTextWords(std::string_view normalized,
                      std::vector<TextWord>& words) {
   const char* before = nullptr;  // the word before, which begins here
+  // Further words have no order.
+  const char* const end = normalized.data() + MainWords(normalized).size();
   Fingerprint before_key;
   ForEachWord(normalized, [&](std::string_view text) {
     const Fingerprint key = WordFingerprint(text);
@@ -22,7 +24,7 @@ void AppendTextWords(std::string_view normalized,
     TextWord& word = words.emplace_back();
     word.word = text;
     word.key = key;
-    if (before != nullptr) {
+    if (before != nullptr && text.data() < end) {
       word.bigram = {before, text.data() + text.size()};
       word.bigram_key = BigramFingerprint(before_key, key);
     }

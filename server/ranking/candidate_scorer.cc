@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/base/status_macros.h"
+#include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
 
@@ -35,11 +36,9 @@ absl::Status CandidateScorer::BeginWith(const RankInput& input) {
 
 absl::Status CandidateScorer::PrepareName(std::string_view query) {
   Stopwatch clock;
-  scratch_.normalized.Clear();
-  const absl::Status valid = scratch_.normalized.Add(query);
+  const absl::Status valid = NormalizeName(query, scored_.name_text);
   if (!valid.ok()) return InvalidUtf8("query", valid);
-  scored_.query.text = scratch_.normalized[0];
-  scored_.name.emplace(scored_.query.text);
+  scored_.name.emplace(scored_.name_text);
   result_.times[Phase::kParse] += clock.Lap();
   return absl::OkStatus();
 }
@@ -58,8 +57,7 @@ absl::Status CandidateScorer::ScoreTitles(
     return InvalidUtf8(ItemName("titles", candidates[i]), error);
   };
   // Cached titles are not normalised, except where their words are needed.
-  if (options_.served.model->sparse_scorer() != nullptr ||
-      scored_.name.has_value()) {
+  if (options_.served.model->sparse_scorer() != nullptr) {
     SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
   }
   if (scored_.name.has_value()) MatchTitles();
@@ -112,7 +110,8 @@ absl::Status CandidateScorer::NormalizeTexts(
     TextEmbedder::OnInvalidText on_invalid) {
   scratch_.normalized.Clear();
   for (std::size_t i = 0; i < scratch_.texts.size(); ++i) {
-    const absl::Status valid = scratch_.normalized.Add(scratch_.texts[i]);
+    const absl::Status valid = scratch_.normalized.Add(
+        scratch_.texts[i], options_.served.model->normalizer_version());
     if (!valid.ok()) return on_invalid(i, valid);
   }
   return absl::OkStatus();
@@ -251,9 +250,11 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
 }
 
 void CandidateScorer::MatchTitles() {
-  for (int i = 0; i < scratch_.normalized.size(); ++i) {
-    scored_.names.push_back(
-        MatchName(scored_.query.text, /*id=*/"", scratch_.normalized[i]));
+  thread_local std::string title;
+  for (const std::string_view text : scratch_.texts) {
+    // The embedder refuses invalid titles, which have no name.
+    NormalizeName(text, title).IgnoreError();
+    scored_.names.push_back(MatchName(scored_.name_text, /*id=*/"", title));
   }
 }
 

@@ -68,7 +68,7 @@ class CandidateScorer {
   VectorRows OutputsTo(std::span<float> scores);
   // Normalises the scratch's texts.
   absl::Status NormalizeTexts(TextEmbedder::OnInvalidText on_invalid);
-  // Appends how the query names each normalised title.
+  // Appends how the query names each of the scratch's texts.
   void MatchTitles();
   // Finds the slot of each document, and adds those found to the candidates.
   absl::Status FindDocuments(const RankInput& input, std::size_t first,

@@ -71,7 +71,9 @@ std::vector<WordContribution> SplitWords(std::string_view text) {
 }
 
 std::size_t CountWords(std::string_view text) {
-  return text.empty() ? 0 : 1 + std::ranges::count(text, ' ');
+  std::size_t num_words = 0;
+  ForEachWord(text, [&](std::string_view) { ++num_words; });
+  return num_words;
 }
 
 // The features of a word by itself, so that a client can see which words the
@@ -89,20 +91,29 @@ void CountFeatures(const Featurizer& featurizer, WordContribution& word) {
       std::accumulate(bag.counts.begin(), bag.counts.end(), 0.0));
 }
 
-// Appends a text for each of words [first, last): all words without that one.
-void AddVariants(const std::vector<WordContribution>& words, std::size_t first,
-                 std::size_t last, TextBatch& variants) {
-  // Other occurrences of the omitted word stay.
-  std::string variant;
-  for (std::size_t omitted = first; omitted < last; ++omitted) {
-    variant.clear();
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (i == omitted) continue;
-      if (!variant.empty()) variant += ' ';
-      variant += words[i].word;
-    }
-    variants.AddNormalized(variant);
+// `text` without `word`, a part of it, and without one of the blanks beside it.
+std::string Without(std::string_view text, std::string_view word) {
+  auto begin = static_cast<std::size_t>(word.data() - text.data());
+  std::size_t end = begin + word.size();
+  if (end < text.size() && text[end] == ' ') {
+    ++end;
+  } else if (begin > 0 && text[begin - 1] == ' ') {
+    --begin;
   }
+  return std::string(text.substr(0, begin)).append(text.substr(end));
+}
+
+// Appends a text for each of words [first, last) of `text`: all words without
+// that one. Other occurrences of the omitted word stay.
+void AddVariants(std::string_view text, std::size_t first, std::size_t last,
+                 TextBatch& variants) {
+  std::size_t number = 0;
+  ForEachWord(text, [&](std::string_view word) {
+    if (number >= first && number < last) {
+      variants.AddNormalized(Without(text, word));
+    }
+    ++number;
+  });
 }
 
 struct TextView {
@@ -200,16 +211,17 @@ void FindMatches(const TwoTowerModel& model, ModelParts parts,
 
 }  // namespace
 
-absl::Status Explainer::Read(std::string_view query, std::string_view title,
-                             Request& request) const {
+absl::Status Explainer::Read(const ServedModel& served, std::string_view query,
+                             std::string_view title, Request& request) const {
   const Limits& limits = engine_.limits();
+  const int version = served.model->normalizer_version();
   SEMRANK_RETURN_IF_ERROR(CheckQuery(query, limits));
   if (IsTooLong(title, limits)) {
     return TextTooLong("title", title.size(), limits.max_text_bytes);
   }
-  const absl::Status valid_query = request.query.Add(query);
+  const absl::Status valid_query = request.query.Add(query, version);
   if (!valid_query.ok()) return InvalidUtf8("query", valid_query);
-  const absl::Status valid_title = request.title.Add(title);
+  const absl::Status valid_title = request.title.Add(title, version);
   if (!valid_title.ok()) return InvalidUtf8("title", valid_title);
 
   // Each word is one text through a tower, with all the other words in it.
@@ -315,7 +327,8 @@ absl::Status Explainer::ExplainWords(
   const auto [first, last] = range;
   SliceScratch& scratch = ThreadSliceScratch();
   scratch.normalized.Clear();
-  AddVariants(words, first, last, scratch.normalized);
+  AddVariants(side == Side::kQuery ? request.query[0] : request.title[0], first,
+              last, scratch.normalized);
   scratch.rows.resize((last - first) * dim);
   SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
       context, side, scratch.normalized, scratch.rows.data()));

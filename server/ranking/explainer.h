@@ -91,8 +91,8 @@ class Explainer {
   // Normalises both texts and counts the texts to embed. Returns
   // InvalidArgument for a query or title that Rank refuses; the request then
   // counts as two texts.
-  absl::Status Read(std::string_view query, std::string_view title,
-                    Request& request) const;
+  absl::Status Read(const ServedModel& served, std::string_view query,
+                    std::string_view title, Request& request) const;
   // Returns InvalidArgument for more words than --max_explain_words, or than a
   // request may have texts, and for parts that the model does not have.
   absl::Status Check(const ServedModel& served, const Request& request) const;

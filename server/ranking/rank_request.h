@@ -78,6 +78,7 @@ struct ScoredCandidates {
   std::vector<std::uint32_t> candidates;
   std::vector<float> scores;
   PartScores parts;
+  std::string name_text;          // the query as a name, if name_match
   std::optional<NameQuery> name;  // if name_match
   std::vector<NameMatch> names;   // parallel to `scores`, if name_match
 };

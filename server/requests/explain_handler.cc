@@ -133,7 +133,7 @@ absl::StatusOr<RequestSize> ExplainHandler::Read(std::string_view bytes) {
       return FieldError("INVALID_FIELD", "candidate",
                         "is not set: give a title, an id or a document_id");
   }
-  SEMRANK_RETURN_IF_ERROR(explainer_.Read(query, title_, request_));
+  SEMRANK_RETURN_IF_ERROR(explainer_.Read(*served_, query, title_, request_));
   SEMRANK_RETURN_IF_ERROR(explainer_.Check(*served_, request_));
   return RequestSize{request_.num_texts, request_.num_bytes};
 }

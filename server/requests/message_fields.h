@@ -2,6 +2,7 @@
 #ifndef SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
 #define SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,8 +80,9 @@ static_assert(int{v1::NAME_MATCH_ONE_EDIT} == int(NameMatch::kOneEdit) &&
                   int(NameMatch::kLeadingWords) &&
               int{v1::NAME_MATCH_NAME} == int(NameMatch::kName));
 
+// Equal spelling is an order among names, not a kind of match for clients.
 inline v1::NameMatch ToProto(NameMatch match) {
-  return static_cast<v1::NameMatch>(match);
+  return static_cast<v1::NameMatch>(std::min(match, NameMatch::kName));
 }
 
 // Without the check, a name that is not UTF-8 would be reported as not found

@@ -157,7 +157,8 @@ absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,
   scratch.normalized.Clear();
   std::size_t num_valid = 0;
   for (const std::uint32_t item : items) {
-    const absl::Status valid = scratch.normalized.Add(input.texts[item]);
+    const absl::Status valid = scratch.normalized.Add(
+        input.texts[item], context.served.model->normalizer_version());
     if (valid.ok()) {
       // Compacts `items` in place, parallel to scratch.normalized.
       items[num_valid++] = item;

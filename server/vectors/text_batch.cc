@@ -18,8 +18,8 @@ void TextBatch::Clear() {
 }
 
 // Normalises into a buffer first, so that an error leaves the batch as it was.
-absl::Status TextBatch::Add(std::string_view text) {
-  SEMRANK_RETURN_IF_ERROR(NormalizeText(text, normalized_));
+absl::Status TextBatch::Add(std::string_view text, int normalizer_version) {
+  SEMRANK_RETURN_IF_ERROR(NormalizeText(text, normalizer_version, normalized_));
   AddNormalized(normalized_);
   return absl::OkStatus();
 }

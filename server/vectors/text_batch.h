@@ -20,7 +20,7 @@ class TextBatch {
   void Clear();
   // Normalises and appends a text. Returns InvalidArgument, with the offset,
   // when `text` is not UTF-8, and leaves the batch as it was.
-  absl::Status Add(std::string_view text);
+  absl::Status Add(std::string_view text, int normalizer_version);
   void AddNormalized(std::string_view text);
 
   int size() const { return static_cast<int>(begins_.size()) - 1; }

@@ -137,7 +137,8 @@ absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
   Scratch& scratch = ThreadScratch();
   scratch.normalized.Clear();
   scratch.lexical.Clear();
-  const absl::Status valid = scratch.normalized.Add(text);
+  const absl::Status valid =
+      scratch.normalized.Add(text, model.normalizer_version());
   context.times[Phase::kParse] += clock.Lap();
   if (!valid.ok()) return InvalidUtf8("query", valid);
   SEMRANK_RETURN_IF_ERROR(
@@ -186,8 +187,8 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   context.times[Phase::kCache] += clock.Lap();
   if (hits == texts.size()) return absl::OkStatus();
 
-  SEMRANK_RETURN_IF_ERROR(
-      NormalizeMissing(texts, dim, on_invalid, scratch, rows));
+  SEMRANK_RETURN_IF_ERROR(NormalizeMissing(texts, *context.served.model,
+                                           on_invalid, scratch, rows));
   context.times[Phase::kParse] += clock.Lap();
   const std::uint32_t store_hits = stored_ == nullptr || scratch.missing.empty()
                                        ? 0
@@ -203,13 +204,15 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
 }
 
 absl::Status TextEmbedder::NormalizeMissing(
-    std::span<const std::string_view> texts, int dim, OnInvalidText on_invalid,
-    Scratch& scratch, const VectorRows& rows) {
+    std::span<const std::string_view> texts, const TwoTowerModel& model,
+    OnInvalidText on_invalid, Scratch& scratch, const VectorRows& rows) {
+  const int dim = model.embedding_dim();
   scratch.missing.clear();
   scratch.normalized.Clear();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (scratch.found[i] != 0) continue;
-    const absl::Status valid = scratch.normalized.Add(texts[i]);
+    const absl::Status valid =
+        scratch.normalized.Add(texts[i], model.normalizer_version());
     if (valid.ok()) {
       scratch.missing.push_back(
           {static_cast<int>(i), scratch.normalized.size() - 1});

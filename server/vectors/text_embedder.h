@@ -96,7 +96,8 @@ class TextEmbedder {
 
   // Normalises the texts that were not found.
   static absl::Status NormalizeMissing(std::span<const std::string_view> texts,
-                                       int dim, OnInvalidText on_invalid,
+                                       const TwoTowerModel& model,
+                                       OnInvalidText on_invalid,
                                        Scratch& scratch,
                                        const VectorRows& rows);
   // Outputs the missing texts that the store has, and inserts them into the

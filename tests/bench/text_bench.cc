@@ -53,7 +53,11 @@ const std::vector<Script>& Scripts() {
        4, 4},
       {"combining",
        U"eeeeeeaaaaassssiiiittnnnrruullood\u0301\u0301\u0308\u0327\uFB01", 6,
-       6}};
+       6},
+      {"hangul",
+       U"\uD55C\uAD6D\uC5B4\uC11C\uC6B8\uC5ED\uC740\uB294\uC774\uAC00\uB9DB"
+       U"\uC9D1\uCD94\uCC9C",
+       3, 4}};
   return scripts;
 }
 
@@ -112,17 +116,26 @@ void SetRates(benchmark::State& state, const std::vector<std::string>& titles) {
                           static_cast<std::int64_t>(bytes));
 }
 
-void BM_Normalize(benchmark::State& state) {
+void NormalizeTitles(benchmark::State& state, int version) {
   const Fixture& fixture = FixtureOf(state);
   std::string normalized;
   for (auto _ : state) {
     for (const std::string& title : fixture.titles) {
-      benchmark::DoNotOptimize(NormalizeText(title, normalized).ok());
+      benchmark::DoNotOptimize(NormalizeText(title, version, normalized).ok());
     }
   }
   SetRates(state, fixture.titles);
 }
-BENCHMARK(BM_Normalize)->DenseRange(0, 4);
+
+void BM_Normalize(benchmark::State& state) {
+  NormalizeTitles(state, kNormalizerVersion);
+}
+BENCHMARK(BM_Normalize)->DenseRange(0, 5);
+
+void BM_Normalize_Version1(benchmark::State& state) {
+  NormalizeTitles(state, 1);
+}
+BENCHMARK(BM_Normalize_Version1)->DenseRange(0, 5);
 
 // Measures look-ups alone, without sorting and counting.
 void BM_AppendIndices(benchmark::State& state) {
@@ -137,7 +150,7 @@ void BM_AppendIndices(benchmark::State& state) {
   }
   SetRates(state, fixture.normalized);
 }
-BENCHMARK(BM_AppendIndices)->DenseRange(0, 4);
+BENCHMARK(BM_AppendIndices)->DenseRange(0, 5);
 
 void BM_AppendBag(benchmark::State& state) {
   const Fixture& fixture = FixtureOf(state);
@@ -151,7 +164,7 @@ void BM_AppendBag(benchmark::State& state) {
   }
   SetRates(state, fixture.normalized);
 }
-BENCHMARK(BM_AppendBag)->DenseRange(0, 4);
+BENCHMARK(BM_AppendBag)->DenseRange(0, 5);
 
 void BM_NormalizeAndBag(benchmark::State& state) {
   const Fixture& fixture = FixtureOf(state);
@@ -160,14 +173,15 @@ void BM_NormalizeAndBag(benchmark::State& state) {
   for (auto _ : state) {
     batch.Clear();
     for (const std::string& title : fixture.titles) {
-      if (!NormalizeText(title, normalized).ok()) std::abort();
+      if (!NormalizeText(title, kNormalizerVersion, normalized).ok())
+        std::abort();
       fixture.featurizer->AppendBag(normalized, batch);
     }
     benchmark::DoNotOptimize(batch.indices.data());
   }
   SetRates(state, fixture.titles);
 }
-BENCHMARK(BM_NormalizeAndBag)->DenseRange(0, 4);
+BENCHMARK(BM_NormalizeAndBag)->DenseRange(0, 5);
 
 // The plain way handles ASCII without apostrophes only.
 class PlainFeaturizer {

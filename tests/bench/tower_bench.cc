@@ -149,7 +149,8 @@ class TitleCycle {
     texts_.resize(count_);
     views_.clear();
     for (std::string& text : texts_) {
-      NormalizeText(setup.titles[next_], text).IgnoreError();
+      NormalizeText(setup.titles[next_], kNormalizerVersion, text)
+          .IgnoreError();
       views_.push_back(text);
       next_ = (next_ + 1) % setup.titles.size();
     }
@@ -235,7 +236,7 @@ struct BagCycle {
   BagCycle() {
     std::string normalized;
     for (const std::string& title : TheSetup().titles) {
-      NormalizeText(title, normalized).IgnoreError();
+      NormalizeText(title, kNormalizerVersion, normalized).IgnoreError();
       TheSetup().featurizer.AppendBag(normalized, bags);
     }
   }

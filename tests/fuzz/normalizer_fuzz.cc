@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "model/text/featurizer.h"
 #include "model/text/normalizer.h"
 #include "model/text/vocabulary_builder.h"
@@ -38,7 +39,7 @@ void CheckWords(const std::string& normalized) {
     FUZZ_CHECK(word.find('\0') == word.npos);
     joined.append(joined.empty() ? "" : " ").append(word);
   });
-  FUZZ_CHECK(joined == normalized);
+  FUZZ_CHECK(joined == absl::StrReplaceAll(normalized, {{"\t", " "}}));
 }
 
 void CheckBag(const Featurizer& featurizer, const std::string& normalized) {
@@ -84,13 +85,15 @@ void CheckOwnVocabulary(const std::string& normalized) {
   }
 }
 
-void CheckText(std::string_view text) {
-  const absl::StatusOr<std::string> normalized = NormalizeText(text);
+void CheckText(std::string_view text, int version) {
+  const absl::StatusOr<std::string> normalized = NormalizeText(text, version);
   FUZZ_CHECK(normalized.ok() == IsUtf8(text));
   if (!normalized.ok()) return;
   FUZZ_CHECK(IsUtf8(*normalized));
-  const absl::StatusOr<std::string> twice = NormalizeText(*normalized);
-  FUZZ_CHECK(twice.ok() && *twice == *normalized);
+  FUZZ_CHECK(normalized->size() <= 16 * text.size());
+  const std::string words(MainWords(*normalized));
+  const absl::StatusOr<std::string> twice = NormalizeText(words, version);
+  FUZZ_CHECK(twice.ok() && MainWords(*twice) == words);
   CheckWords(*normalized);
   static const std::vector<Featurizer> featurizers = MakeFixedFeaturizers();
   for (const Featurizer& featurizer : featurizers) {
@@ -99,11 +102,26 @@ void CheckText(std::string_view text) {
   if (!normalized->empty()) CheckOwnVocabulary(*normalized);
 }
 
+// Names are matched by their words.
+void CheckName(std::string_view text) {
+  const absl::StatusOr<std::string> name = NormalizeName(text);
+  FUZZ_CHECK(name.ok() == IsUtf8(text));
+  if (!name.ok()) return;
+  CheckWords(*name);
+  const std::string words(MainWords(*name));
+  const absl::StatusOr<std::string> twice = NormalizeName(words);
+  FUZZ_CHECK(twice.ok() && MainWords(*twice) == words);
+}
+
 }  // namespace
 }  // namespace semrank
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
-  semrank::CheckText({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (int version = 1; version <= semrank::kNormalizerVersion; ++version) {
+    semrank::CheckText(text, version);
+  }
+  semrank::CheckName(text);
   return 0;
 }

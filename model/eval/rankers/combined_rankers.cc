@@ -14,6 +14,16 @@
 namespace semrank {
 namespace {
 
+// The name of a normalised text: as NormalizeName, but that its words end where
+// NormalizeText ends them.
+std::string NameOf(std::string_view normalized) {
+  const std::string_view words = MainWords(normalized);
+  std::string name;
+  NormalizeName(words, name).IgnoreError();
+  name.resize(MainWords(name).size());
+  return name.append(normalized.substr(words.size()));
+}
+
 struct LiftedDocument {
   NameMatch match;
   float score;
@@ -73,12 +83,11 @@ void HybridRanker::ScoreSome(std::string_view query,
 
 NameMatchRanker::NameMatchRanker(std::unique_ptr<const Ranker> ranker,
                                  const Collection& collection)
-    : ranker_(std::move(ranker)),
-      collection_(collection),
-      normalized_ids_(collection.document_ids.size()) {
-  for (std::size_t d = 0; d < normalized_ids_.size(); ++d) {
+    : ranker_(std::move(ranker)), ids_(collection.document_ids.size()) {
+  for (std::size_t d = 0; d < ids_.size(); ++d) {
     // An id of invalid UTF-8 is not a name.
-    NormalizeText(collection.document_ids[d], normalized_ids_[d]).IgnoreError();
+    NormalizeName(collection.document_ids[d], ids_[d]).IgnoreError();
+    titles_.push_back(NameOf(collection.documents[d]));
   }
 }
 
@@ -94,9 +103,9 @@ void NameMatchRanker::ScoreAll(std::span<const std::string_view> queries,
 void NameMatchRanker::Lift(std::string_view query,
                            std::span<float> scores) const {
   std::vector<LiftedDocument> lifted;
+  const std::string name = NameOf(query);
   for (std::uint32_t d = 0; d < scores.size(); ++d) {
-    const NameMatch match =
-        MatchName(query, normalized_ids_[d], collection_.documents[d]);
+    const NameMatch match = MatchName(name, ids_[d], titles_[d]);
     if (match != NameMatch::kNone) lifted.push_back({match, scores[d], d});
   }
   if (lifted.empty()) return;

@@ -72,8 +72,8 @@ class NameMatchRanker : public Ranker {
   void Lift(std::string_view query, std::span<float> scores) const;
 
   std::unique_ptr<const Ranker> ranker_;
-  const Collection& collection_;
-  std::vector<std::string> normalized_ids_;
+  std::vector<std::string> ids_;  // as names
+  std::vector<std::string> titles_;
 };
 
 }  // namespace semrank

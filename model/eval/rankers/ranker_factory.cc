@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "model/eval/rankers/model_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
 #include "model/format/model_bundle.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
@@ -137,6 +139,32 @@ bool HasRanker(std::string_view name, std::string_view single) {
 
 bool UsesModelDir(std::string_view name) {
   return HasRanker(name, "model") || HasRanker(name, "tower");
+}
+
+absl::StatusOr<int> NormalizerVersionOf(const std::vector<std::string>& names,
+                                        const RankerOptions& options) {
+  std::optional<int> version;
+  for (const std::string_view name : names) {
+    const NameParts parts = SplitName(name);
+    for (const std::string_view single : {parts.first, parts.second}) {
+      const bool is_named = single.starts_with(kModelPrefix);
+      if (!is_named && single != "model" && single != "tower") continue;
+      SEMRANK_ASSIGN_OR_RETURN(
+          const auto model,
+          LoadModel(is_named ? std::string(single.substr(kModelPrefix.size()))
+                             : options.model_dir,
+                    is_named ? 0 : options.model_version));
+      if (version.value_or(model->normalizer_version()) !=
+          model->normalizer_version()) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "%s: its rules for words have version %d, those of another model "
+            "version %d; evaluate each by itself and compare their --run_out",
+            single, model->normalizer_version(), *version));
+      }
+      version = model->normalizer_version();
+    }
+  }
+  return version.value_or(kNormalizerVersion);
 }
 
 bool UsesTranslations(std::string_view name) {

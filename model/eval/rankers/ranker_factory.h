@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -53,6 +54,12 @@ absl::Status CheckRankerName(std::string_view name);
 
 // Whether `name` needs model_dir.
 bool UsesModelDir(std::string_view name);
+
+// The version of the rules by which a collection is normalised for `names`:
+// that of the models among them, or else the newest. Fails as LoadModel;
+// InvalidArgument if two models have different versions.
+absl::StatusOr<int> NormalizerVersionOf(const std::vector<std::string>& names,
+                                        const RankerOptions& options);
 
 // Whether `name` needs a translation model.
 bool UsesTranslations(std::string_view name);

@@ -27,7 +27,10 @@ absl::StatusOr<Featurizer> WordFeatures(
 
 float LengthInWords(std::string_view text) {
   if (text.empty()) return 0;
-  return static_cast<float>(1 + std::count(text.begin(), text.end(), ' '));
+  const auto num_separators =
+      std::count(text.begin(), text.end(), ' ') +
+      std::count(text.begin(), text.end(), kFurtherWords);
+  return static_cast<float>(1 + num_separators);
 }
 
 std::vector<float> LengthsInWords(const std::vector<std::string>& documents) {

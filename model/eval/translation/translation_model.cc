@@ -73,8 +73,10 @@ absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
 }
 
 absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
-    const std::vector<std::string>& files, BadLines& bad_lines) {
-  PairReader reader(files, PairLines::kClicked, bad_lines);
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    int normalizer_version) {
+  PairReader reader(files, PairLines::kClicked, bad_lines,
+                    {.normalizer_version = normalizer_version});
   std::vector<ClickPair> pairs;
   while (true) {
     ClickPair pair;

@@ -43,7 +43,8 @@ absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
 
 // As above, from files of clicked pairs (pair_reader.h).
 absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
-    const std::vector<std::string>& files, BadLines& bad_lines);
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    int normalizer_version = kNormalizerVersion);
 
 }  // namespace semrank
 

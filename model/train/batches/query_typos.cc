@@ -78,7 +78,8 @@ std::string MistypedWord(std::string_view word, Random& random) {
 
 std::optional<std::string> Mistype(std::string_view text, Random& random) {
   std::vector<std::string_view> words;
-  ForEachWord(text, [&words](std::string_view word) {
+  const std::string_view main_words = MainWords(text);
+  ForEachWord(main_words, [&words](std::string_view word) {
     if (CanBeMistyped(word)) words.push_back(word);
   });
   if (words.empty()) return std::nullopt;
@@ -87,8 +88,10 @@ std::optional<std::string> Mistype(std::string_view text, Random& random) {
   const auto begin = static_cast<std::size_t>(word.data() - text.data());
   std::string edited(text.substr(0, begin));
   edited += MistypedWord(word, random);
-  edited += text.substr(begin + word.size());
-  return edited;
+  edited += main_words.substr(begin + word.size());
+  if (main_words.size() == text.size()) return edited;
+  // The further words follow from the words.
+  return NormalizeText(edited).value_or(edited);
 }
 
 }  // namespace semrank

@@ -92,8 +92,9 @@ bool PairShuffler::ParseTrainingPair(std::string_view line,
                                      ClickPair& pair) const {
   // Bad lines were reported when the pairs were counted. A hash of the query
   // decides whether it is held out, so no list of them is needed.
-  return ParsePair(line, PairLines::kClicked, pair,
-                   options_.data.max_text_bytes)
+  return ParsePair(
+             line, PairLines::kClicked, pair,
+             {options_.data.max_text_bytes, options_.data.normalizer_version})
              .ok() &&
          pair.clicks > 0 && hash_(pair.query) >= stream_.held_out_below;
 }

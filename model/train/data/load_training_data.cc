@@ -33,9 +33,10 @@ namespace {
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, const TrainOptions& options,
     BadLines& bad_lines, TextInterner& texts, std::vector<ShownTitle>* shown) {
-  PairReader reader(files,
-                    shown != nullptr ? PairLines::kAll : PairLines::kClicked,
-                    bad_lines, options.data.max_text_bytes);
+  PairReader reader(
+      files, shown != nullptr ? PairLines::kAll : PairLines::kClicked,
+      bad_lines,
+      {options.data.max_text_bytes, options.data.normalizer_version});
   InputProgress progress("reading", files, "pair");
   progress.Start();
   std::vector<TextPair> pairs;
@@ -233,8 +234,9 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   ShownTitles shown;
   if (uses_shown) {
     SEMRANK_ASSIGN_OR_RETURN(
-        shown, ReadShownTitles(std::move(shown_lines), options.data.judged_file,
-                               bad_lines, texts));
+        shown,
+        ReadShownTitles(std::move(shown_lines), options.data.judged_file,
+                        bad_lines, texts, options.data.normalizer_version));
     SEMRANK_RETURN_IF_ERROR(CheckShownTitles(shown, train_pairs));
   }
   std::vector<TextId> titles = DistinctTitles(train_pairs);
@@ -311,8 +313,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   ShownTitles shown;
   if (UsesShownTitles(options.loss)) {
     SEMRANK_ASSIGN_OR_RETURN(
-        shown,
-        ReadShownTitles({}, options.data.judged_file, bad_lines, stream.texts));
+        shown, ReadShownTitles({}, options.data.judged_file, bad_lines,
+                               stream.texts, options.data.normalizer_version));
   }
   SEMRANK_ASSIGN_OR_RETURN(Featurizer featurizer,
                            MakeFeaturizer(options.features, log.vocabulary));

@@ -53,8 +53,10 @@ double ClickRate(const std::vector<ShownTitle>& shown) {
 
 absl::StatusOr<std::vector<JudgedTitle>> ReadJudged(const std::string& path,
                                                     BadLines& bad_lines,
-                                                    TextInterner& texts) {
-  PairReader reader({path}, PairLines::kJudged, bad_lines);
+                                                    TextInterner& texts,
+                                                    int normalizer_version) {
+  PairReader reader({path}, PairLines::kJudged, bad_lines,
+                    {.normalizer_version = normalizer_version});
   std::vector<JudgedTitle> judged;
   ClickPair line;
   for (;;) {
@@ -176,10 +178,12 @@ std::span<const TextId> ShownTitles::Below(TextId query, TextId title) const {
 absl::StatusOr<ShownTitles> ReadShownTitles(std::vector<ShownTitle> lines,
                                             const std::string& judged_file,
                                             BadLines& bad_lines,
-                                            TextInterner& texts) {
+                                            TextInterner& texts,
+                                            int normalizer_version) {
   std::vector<JudgedTitle> judged;
   if (!judged_file.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(judged, ReadJudged(judged_file, bad_lines, texts));
+    SEMRANK_ASSIGN_OR_RETURN(
+        judged, ReadJudged(judged_file, bad_lines, texts, normalizer_version));
   }
   return ShownTitles(std::move(lines), std::move(judged), texts.size());
 }

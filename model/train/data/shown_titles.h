@@ -24,6 +24,7 @@
 #include "model/data/input_lines.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 
@@ -75,10 +76,10 @@ class ShownTitles {
 // of `judged_file` ("" = none), whose texts are normalised and interned; grades
 // are whole numbers from 0. A line that cannot be used goes to `bad_lines`.
 // InvalidArgument when no line of the file can be used.
-absl::StatusOr<ShownTitles> ReadShownTitles(std::vector<ShownTitle> lines,
-                                            const std::string& judged_file,
-                                            BadLines& bad_lines,
-                                            TextInterner& texts);
+absl::StatusOr<ShownTitles> ReadShownTitles(
+    std::vector<ShownTitle> lines, const std::string& judged_file,
+    BadLines& bad_lines, TextInterner& texts,
+    int normalizer_version = kNormalizerVersion);
 
 // Prints on standard error how many pairs have such negatives. InvalidArgument
 // when none has.

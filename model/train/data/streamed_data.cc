@@ -207,8 +207,9 @@ void TitleSample::Add(std::uint64_t hash, const std::string& title) {
 absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
                                     BadLines& bad_lines) {
   StreamCounter counter(options);
-  PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines,
-                    options.data.max_text_bytes);
+  PairReader reader(
+      options.data.train_files, PairLines::kClicked, bad_lines,
+      {options.data.max_text_bytes, options.data.normalizer_version});
   InputProgress progress("counting", options.data.train_files, "pair");
   progress.Start();
   ClickPair pair;

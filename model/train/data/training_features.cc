@@ -9,7 +9,6 @@
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
 #include "model/nn/lexical_part.h"
-#include "model/text/normalizer.h"
 #include "model/train/start/vocabulary_union.h"
 
 namespace semrank {
@@ -141,7 +140,8 @@ v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer) {
   const auto& words = featurizer.words();
   const auto& bigrams = featurizer.bigrams();
   v1::FeatureSpec spec;
-  spec.set_normalizer_version(kNormalizerVersion);
+  spec.set_normalizer_version(
+      static_cast<std::uint32_t>(featurizer.normalizer_version()));
   spec.set_kind(
       static_cast<v1::FeatureKind>((ngrams ? v1::FEATURE_KIND_LETTERS : 0) |
                                    (words ? v1::FEATURE_KIND_WORDS : 0) |

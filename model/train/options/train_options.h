@@ -17,6 +17,7 @@
 #include "model/cli/flag_spec.h"
 #include "model/data/input_lines.h"
 #include "model/text/featurizer.h"
+#include "model/text/normalizer.h"
 #include "model/text/text_limit.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -56,6 +57,8 @@ struct DataOptions {
   // Also scores each half of the validation queries, for two-fold
   // cross-validation.
   bool valid_halves = false;
+  // The rules that make words of texts; --init_from sets those of its model.
+  int normalizer_version = kNormalizerVersion;
 
   // Most pairs of the published model that are kept in its folder, for a run
   // that continues it; 0 = none.

@@ -134,6 +134,7 @@ absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
   options.features.given =
       std::make_shared<const Featurizer>(model->featurizer());
   options.features.grows_given = model->config().tower() != v1::TOWER_KIND_SSI;
+  options.data.normalizer_version = model->normalizer_version();
   options.initial_model = {
       .version_dir = VersionPath(place.model_dir, model->version().version),
       .weights_sha256 = model->version().weights_sha256,

@@ -65,7 +65,7 @@ absl::StatusOr<Featurizer> UniteFeatures(const Featurizer& start,
                            UniteWords(start.bigrams(), run.bigrams(),
                                       WordVocabulary::FromBigramList));
   return Featurizer::Create(std::move(ngrams), std::move(words),
-                            std::move(bigrams));
+                            std::move(bigrams), start.normalizer_version());
 }
 
 std::vector<FeatureRange> RangesOfStart(const Featurizer& start,

@@ -75,7 +75,7 @@ absl::StatusOr<std::shared_ptr<const Collection>> Validator::ReadQueries(
       Collection collection,
       ReadCollection(
           {options.valid_docs, options.valid_queries, options.valid_qrels},
-          bad_lines));
+          bad_lines, options.normalizer_version));
   return std::make_shared<const Collection>(std::move(collection));
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/nn/cosine_scorer.h"
+#include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
 #include "server/vectors/part_scorer.h"
@@ -145,7 +146,8 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
                                       SearchResult& result) const {
   Stopwatch clock;
   state.text.Clear();
-  const absl::Status valid = state.text.Add(input.query);
+  const absl::Status valid = state.text.Add(
+      input.query, result.snapshot.model()->model->normalizer_version());
   if (!valid.ok()) return InvalidUtf8("query", valid);
   ScanQuery::Input query;
   // By slot, so that the scan compares numbers in place of keys.
@@ -160,7 +162,10 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
                                           Side::kQuery, state.text,
                                           state.row.data()));
   PrepareParts(input, *served->model, state, query);
-  if (input.name_match) query.name = &state.name.emplace(state.text[0]);
+  if (input.name_match) {
+    SEMRANK_RETURN_IF_ERROR(NormalizeName(input.query, state.name_text));
+    query.name = &state.name.emplace(state.name_text);
+  }
   query.row = state.row.data();
   if (!input.filter.empty()) {
     query.filter = &state.filter.emplace(&result.snapshot, &input.filter);

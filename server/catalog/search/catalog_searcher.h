@@ -75,6 +75,7 @@ struct SearchState {
   }
 
   std::optional<SlotFilter> filter;
+  std::string name_text;  // the query as a name
   std::optional<NameQuery> name;
   LexicalBatch entries;
   std::optional<LexicalQuery> lexical;

@@ -49,7 +49,7 @@ std::string_view ShortNameOf(const Start& start, std::size_t last_word,
 
 // The catalog holds only valid UTF-8; any other text would have no name.
 std::string_view Normalized(std::string_view text, std::string& memory) {
-  return NormalizeText(text, memory).ok() ? std::string_view(memory) : "";
+  return NormalizeName(text, memory).ok() ? std::string_view(memory) : "";
 }
 
 std::string_view IdOf(const CatalogRecord& record) {
@@ -63,8 +63,9 @@ std::string_view IdOf(const CatalogRecord& record) {
 NameKeys NameKeysOf(const CatalogRecord& record) {
   thread_local std::string id_memory;
   thread_local std::string title_memory;
-  const std::string_view id = Normalized(IdOf(record), id_memory);
-  const std::string_view title = Normalized(record.title(), title_memory);
+  const std::string_view id = MainWords(Normalized(IdOf(record), id_memory));
+  const std::string_view title =
+      MainWords(Normalized(record.title(), title_memory));
   return {StartOf(id), StartOf(title), LastWordOf(id), LastWordOf(title)};
 }
 
@@ -72,18 +73,19 @@ NameKeys NameKeysOf(const CatalogRecord& record) {
 // the byte 0xff.
 NameQuery::NameQuery(std::string_view query)
     : query_(query),
-      key_(query.empty() ? MaskOf(sizeof(Start))
-                         : std::bit_cast<std::uint64_t>(StartOf(query))),
-      mask_(MaskOf(query.empty() ? sizeof(Start) : query.size())),
-      may_mask_(ForgivesEdit(query) ? MaskOf(1) : mask_) {}
+      words_(MainWords(query)),
+      key_(words_.empty() ? MaskOf(sizeof(Start))
+                          : std::bit_cast<std::uint64_t>(StartOf(words_))),
+      mask_(MaskOf(words_.empty() ? sizeof(Start) : words_.size())),
+      may_mask_(ForgivesEdit(words_) ? MaskOf(1) : mask_) {}
 
 // Most titles are longer than the query by more than one letter and thus no
 // typo of it, which the offset of their last word shows. This is only a filter:
 // MatchName decides on the texts themselves.
 bool NameQuery::MayBeTypoOf(const Start& start, std::size_t last_word) const {
   return may_mask_ != mask_ && Agree(start, may_mask_) &&
-         last_word < query_.size() + kMaxLetterBytes &&
-         MayBeOneEditApart(query_, TextOf(start));
+         last_word < words_.size() + kMaxLetterBytes &&
+         MayBeOneEditApart(words_, TextOf(start));
 }
 
 NameMatch NameQuery::Match(const NameKeys& keys,
@@ -92,9 +94,12 @@ NameMatch NameQuery::Match(const NameKeys& keys,
   thread_local std::string id;
   thread_local std::string title;
   if (Agree(keys.id, mask_) || Agree(keys.title, mask_)) {
-    if (query_.size() < sizeof(Start)) {
-      return MatchName(query_, ShortNameOf(keys.id, keys.last_word_of_id, id),
-                       ShortNameOf(keys.title, keys.last_word_of_title, title));
+    if (words_.size() < sizeof(Start)) {
+      const NameMatch match =
+          MatchName(words_, ShortNameOf(keys.id, keys.last_word_of_id, id),
+                    ShortNameOf(keys.title, keys.last_word_of_title, title));
+      // Only the texts show how a name is spelled.
+      if (match < NameMatch::kName) return match;
     }
   } else if (!MayBeTypoOf(keys.id, keys.last_word_of_id) &&
              !MayBeTypoOf(keys.title, keys.last_word_of_title)) {

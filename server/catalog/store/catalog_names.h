@@ -2,8 +2,8 @@
 // reading their texts: the first eight bytes of each name lie beside the slot,
 // and a search compares only those.
 //
-//   Names    a document_id and the title, both normalised. Documents known by
-//            number have no id.
+//   Names    a document_id and the title, both from NormalizeName. Documents
+//            known by number have no id.
 //   Cost     18 bytes a slot. The keys alone decide about queries of up to
 //            seven bytes. For longer ones, and where the keys leave one edit
 //            possible, the document's texts are normalised and compared.
@@ -35,7 +35,8 @@ NameKeys NameKeysOf(const CatalogRecord& record);
 
 class NameQuery {
  public:
-  // `query` is normalised and must outlive this. An empty one names nothing.
+  // `query` is from NormalizeName and must outlive this. An empty one names
+  // nothing.
   explicit NameQuery(std::string_view query);
 
   // A quick filter: false for nearly all documents that the query does not
@@ -77,6 +78,7 @@ class NameQuery {
   bool MayBeTypoOf(const NameKeys::Start& start, std::size_t last_word) const;
 
   const std::string_view query_;
+  const std::string_view words_;  // the query without further words
   // The first bytes of the query, and the bits of a Start that they fill.
   const std::uint64_t key_;
   const std::uint64_t mask_;

@@ -32,7 +32,8 @@ SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
   std::vector<std::string_view> titles;
   for (std::size_t i = 0; i < num_titles; ++i) {
     // Cannot fail here: the catalog accepts only UTF-8.
-    if (!texts.Add(title_of(i)).ok()) texts.AddNormalized("");
+    if (!texts.Add(title_of(i), model.normalizer_version()).ok())
+      texts.AddNormalized("");
   }
   titles.reserve(texts.size());
   for (int i = 0; i < texts.size(); ++i) titles.push_back(texts[i]);

@@ -135,7 +135,8 @@ absl::StatusOr<std::vector<float>> Pass::RowsOf(const ServedModel& served) {
       continue;
     }
     missing.push_back(i);
-    SEMRANK_RETURN_IF_ERROR(scratch.normalized.Add(records_[i]->title()));
+    SEMRANK_RETURN_IF_ERROR(scratch.normalized.Add(
+        records_[i]->title(), served.model->normalizer_version()));
   }
   if (missing.empty()) return rows;
   scratch.rows.resize(missing.size() * dim);

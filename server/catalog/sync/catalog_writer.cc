@@ -121,20 +121,22 @@ void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
 absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
                                          PutResult& result) const {
   SliceScratch& scratch = ThreadSliceScratch();
-  scratch.normalized.Clear();
-  Stopwatch clock;
   const std::size_t first = state.num_embedded;
   const std::size_t last =
       SliceEnd(first, state.records.size(),
                [&](std::size_t i) { return state.records[i]->title().size(); });
-  for (std::size_t i = first; i < last; ++i) {
-    const absl::Status valid =
-        scratch.normalized.Add(state.records[i]->title());
-    // Does not happen to callers that check their texts.
-    if (!valid.ok()) return InvalidUtf8("documents", valid);
-  }
-  result.times[Phase::kParse] += clock.Lap();
+  const auto records = std::span(state.records).subspan(first, last - first);
   for (PutState::ModelRows& of_model : state.models) {
+    Stopwatch clock;
+    // Each model has its own rules for words.
+    scratch.normalized.Clear();
+    for (const CatalogRecord::Pointer& record : records) {
+      const absl::Status valid = scratch.normalized.Add(
+          record->title(), of_model.model->model->normalizer_version());
+      // Does not happen to callers that check their texts.
+      if (!valid.ok()) return InvalidUtf8("documents", valid);
+    }
+    result.times[Phase::kParse] += clock.Lap();
     const std::size_t dim = of_model.model->model->embedding_dim();
     // Grows with each slice, so that the memory of a large put grows with its
     // progress.

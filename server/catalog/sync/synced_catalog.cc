@@ -92,8 +92,8 @@ absl::Status CatalogModelUpdate::EmbedBatch(
   SliceScratch& scratch = ThreadSliceScratch();
   scratch.normalized.Clear();
   for (const std::uint32_t slot : slots) {
-    SEMRANK_RETURN_IF_ERROR(
-        scratch.normalized.Add(snapshot.record(slot).title()));
+    SEMRANK_RETURN_IF_ERROR(scratch.normalized.Add(
+        snapshot.record(slot).title(), model->model->normalizer_version()));
   }
   scratch.rows.resize(slots.size() * model->model->embedding_dim());
   PhaseTimes times;

@@ -35,7 +35,7 @@ class ReferenceModelTest : public ::testing::TestWithParam<std::string> {
 
 TEST_P(ReferenceModelTest, TextsNormaliseAsInPython) {
   for (std::size_t i = 0; i < texts_.size(); ++i) {
-    EXPECT_EQ(*NormalizeText(texts_[i]), normalized_[i]);
+    EXPECT_EQ(*NormalizeText(texts_[i], 1), normalized_[i]);
   }
 }
 

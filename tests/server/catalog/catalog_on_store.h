@@ -75,7 +75,8 @@ class Catalog {
     const auto slot = snapshot.Find(key);
     if (!slot.has_value()) return false;
     TextBatch texts;
-    if (!texts.Add(snapshot.record(*slot).title()).ok()) return false;
+    if (!texts.Add(snapshot.record(*slot).title(), kNormalizerVersion).ok())
+      return false;
     std::vector<float> row(16);
     const ServedModelPtr served = ServedTinyModel(model);
     PhaseTimes times;

@@ -220,7 +220,7 @@ std::vector<Hit> Catalog::Expect(const SearchInput& input,
   const CatalogSnapshot& snapshot = result.snapshot;
   const ServedModelPtr served = snapshot.model();
   TextBatch texts;
-  EXPECT_THAT(texts.Add(input.query), IsOk());
+  EXPECT_THAT(texts.Add(input.query, kNormalizerVersion), IsOk());
   const std::string query(texts[0]);
   std::vector<float> query_row(served->model->embedding_dim());
   PhaseTimes times;
@@ -239,7 +239,9 @@ std::vector<Hit> Catalog::Expect(const SearchInput& input,
                             snapshot.vector(slot).data(), input.parts)};
     if (input.name_match) {
       const std::string id = key.index() == 0 ? "" : KeyText(key);
-      hit.name = MatchName(query, NormalizeText(id).value(), title);
+      hit.name = MatchName(NormalizeName(input.query).value(),
+                           NormalizeName(id).value(),
+                           NormalizeName(record.title()).value());
     }
     if (hit.score >= input.min_score.value_or(-100)) all.emplace_back(hit, key);
   }

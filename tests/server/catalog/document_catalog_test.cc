@@ -440,14 +440,14 @@ TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
     }
     return absl::StrJoin(made, "");
   };
-  std::array<int, 6> num_matches = {};
+  std::array<int, 7> num_matches = {};
   for (int i = 0; i < 40'000; ++i) {
     const Text typed = text();
-    const std::string query = NormalizeText(absl::StrJoin(typed, "")).value();
+    const std::string query = NormalizeName(absl::StrJoin(typed, "")).value();
     const std::string id = name(typed), title = name(typed);
     const auto record = CatalogRecord::Make(id, title, "");
-    const NameMatch match = MatchName(query, NormalizeText(id).value(),
-                                      NormalizeText(title).value());
+    const NameMatch match = MatchName(query, NormalizeName(id).value(),
+                                      NormalizeName(title).value());
     EXPECT_EQ(NameQuery(query).Match(NameKeysOf(*record), *record), match)
         << query << "|" << id << "|" << title;
     ++num_matches[static_cast<int>(match)];

@@ -58,7 +58,7 @@ class ExplainerTest : public ::testing::Test {
     Explainer::Request request;
     result_ = {};
     num_turns_ = 0;
-    absl::Status status = explainer_.Read(query, title, request);
+    absl::Status status = explainer_.Read(served_, query, title, request);
     if (status.ok()) status = explainer_.Check(served_, request);
     num_texts_ = request.num_texts;
     while (status.ok()) {

@@ -175,7 +175,7 @@ class LexicalExplanationTest : public LexicalRankingTest {
     Explainer::Request request;
     request.parts = parts;
     result_ = {};
-    ASSERT_THAT(explainer.Read(query, title, request), IsOk());
+    ASSERT_THAT(explainer.Read(served_, query, title, request), IsOk());
     ASSERT_THAT(explainer.Check(served_, request), IsOk());
     ASSERT_THAT(explainer.RunSlice(served_, FakeCaller(), request, result_),
                 IsOk());

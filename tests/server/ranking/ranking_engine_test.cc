@@ -172,7 +172,7 @@ TEST_F(RankingEngineTest, NamedTitlesComeFirstByScoreAmongEqualMatches) {
                            : std::vector<std::uint32_t>({4, 3, 1, 2}));
   EXPECT_THAT(
       result_.names,
-      ElementsAre(NameMatch::kName, NameMatch::kLeadingWords,
+      ElementsAre(NameMatch::kSameSpelling, NameMatch::kLeadingWords,
                   NameMatch::kLeadingWords, NameMatch::kUnfinishedName));
   for (const RankedDocument& ranked : result_.ranking) {
     EXPECT_EQ(ranked.score, scores[ranked.index]);
@@ -186,7 +186,7 @@ TEST_F(RankingEngineTest, MinScoreHoldsForNamedTitles) {
   ASSERT_THAT(Rank(titles[7], titles, {.min_score = score, .name_match = true}),
               IsOk());
   EXPECT_EQ(Indices()[0], 7u);
-  EXPECT_EQ(result_.names[0], NameMatch::kName);
+  EXPECT_EQ(result_.names[0], NameMatch::kSameSpelling);
   ASSERT_THAT(
       Rank(titles[7], titles,
            {.min_score = std::nextafter(score, 2.0f), .name_match = true}),
