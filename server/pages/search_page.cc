@@ -75,7 +75,8 @@ std::string HitList(const Json& answer) {
     absl::StrAppendFormat(
         &list,
         "<li><div class=\"result\"><span class=\"place\">%d.</span>"
-        "<span class=\"title\">%s</span><span class=\"score\">%.4f</span>"
+        "<span class=\"title\" dir=\"auto\">%s</span><span "
+        "class=\"score\">%.4f</span>"
         "</div></li>\n",
         ++place, EscapeHtml(hit.value("title", "")), hit.value("score", 0.0));
   }

@@ -31,7 +31,7 @@ export function describe(answer) {
   const queryWords = answer.query_words ?? [];
   const titleWords = answer.title_words ?? [];
   return element('div', {},
-    element('p', {}, element('strong', {}, answer.title ?? ''), ` scores ${score.toFixed(4)}: `,
+    element('p', {}, element('strong', { dir: 'auto' }, answer.title ?? ''), ` scores ${score.toFixed(4)}: `,
       element('span', { class: 'key semantic' }), ` semantic ${semantic.toFixed(4)}, `,
       element('span', { class: 'key lexical' }), ` lexical ${lexical.toFixed(4)}. Explained in ${milliseconds(answer.timings?.total_nanos)}.`),
     partsBar(semantic, lexical, Math.max(Math.abs(semantic) + Math.abs(lexical), 1)),

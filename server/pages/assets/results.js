@@ -41,7 +41,7 @@ function resultItem(result, place, { before, scale, onexplain }) {
   const parts = result.lexical ? `semantic ${result.semantic.toFixed(3)} + lexical ${result.lexical.toFixed(3)}` : undefined;
   const facts = [result.label, result.vector, result.named ? 'named by the query' : undefined, parts].filter((fact) => fact !== undefined);
   return element('li', {}, element('button', { class: 'result', type: 'button', onclick: (event) => onexplain(result, event.currentTarget) },
-    element('span', { class: 'place' }, `${place + 1}.`), element('span', { class: 'title' }, result.title || result.label),
+    element('span', { class: 'place' }, `${place + 1}.`), element('span', { class: 'title', dir: 'auto' }, result.title || result.label),
     element('span', { class: 'score' }, result.score.toFixed(4)), partsBar(result.semantic, result.lexical, scale),
     element('span', { class: 'facts' }, movement(result, place, before), facts.join(' · '))));
 }
