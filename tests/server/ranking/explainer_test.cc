@@ -80,7 +80,8 @@ class ExplainerTest : public ::testing::Test {
   }
 
   static constexpr Limits kLimits = {.max_texts_per_request = 3'000,
-                                     .max_text_bytes = 8'000};
+                                     .max_text_bytes = 8'000,
+                                     .max_explain_words = 2'000};
   Metrics metrics_;
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(1 << 20).value();
@@ -184,9 +185,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"LongTitle", "q", std::string(8'001, 't'), "TEXT_TOO_LONG", "title"},
         {"QueryUtf8", "\xff", "t", "INVALID_UTF8", "query"},
         {"TitleUtf8", "q", "\xff", "INVALID_UTF8", "title"},
-        {"ManyWords", "q", Repeated("a ", 1'000), "TOO_MANY_TEXTS", "query"},
+        {"ManyWords", "q", Repeated("a ", 2'000), "TOO_MANY_TEXTS", "query"},
         // Each character adds three words.
-        {"Ligatures", "q", Repeated("\xEF\xB7\xBA", 400), "TOO_MANY_TEXTS",
+        {"Ligatures", "q", Repeated("\xEF\xB7\xBA", 700), "TOO_MANY_TEXTS",
          "query"},
     }),
     [](const auto& test) { return std::string(test.param.name); });
