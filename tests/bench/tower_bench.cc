@@ -161,7 +161,8 @@ class TitleCycle {
     const Setup& setup = TheSetup();
     input.Clear();
     for (std::size_t i = 0; i < count_; ++i) {
-      NormalizeText(setup.titles[next_], normalized_).IgnoreError();
+      NormalizeText(setup.titles[next_], kNormalizerVersion, normalized_)
+          .IgnoreError();
       tower.AppendText(featurizer, normalized_, input);
       next_ = (next_ + 1) % setup.titles.size();
     }
