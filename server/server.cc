@@ -334,7 +334,8 @@ std::string Server::addresses() const {
 void Server::ReportReady() {
   rpc_->ReportServing();
   if (health_ != nullptr) health_->ReportServing();
-  LogInfo("ready: %s simd=%s", addresses(), SimdLevel());
+  LogInfo("ready: %s simd=%s threads=%d", addresses(), SimdLevel(),
+          workers_.num_threads());
   NotifyReady("ready " + addresses());
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <system_error>
 
+#include "model/base/control_group.h"
+
 namespace semrank {
 
 ThreadPool::ThreadPool(int num_threads) {
@@ -90,12 +92,16 @@ void ThreadPool::RunTasks(int worker) {
 int NumUsableProcessors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    return std::max(1, CPU_COUNT(&set));
-  }
   // sched_getaffinity fails if there are more processors than cpu_set_t has
   // bits.
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int num_allowed =
+      sched_getaffinity(0, sizeof(set), &set) == 0
+          ? CPU_COUNT(&set)
+          : static_cast<int>(std::thread::hardware_concurrency());
+  // More threads than the quota has processors would use it up early in each
+  // period, and then all of them stand still until the next one.
+  const int quota = ProcessorQuota();
+  return std::max(1, quota > 0 ? std::min(quota, num_allowed) : num_allowed);
 }
 
 }  // namespace semrank

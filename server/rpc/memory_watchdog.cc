@@ -10,6 +10,8 @@
 #include <fstream>
 #include <utility>
 
+#include "model/base/control_group.h"
+
 namespace semrank {
 namespace {
 
@@ -70,30 +72,6 @@ std::int64_t ResidentBytes() {
   return statm >> total >> resident ? resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
-std::int64_t ControlGroupLimit(const std::filesystem::path& root,
-                               const std::string& group) {
-  std::int64_t least = 0;
-  // "/a/b" is a folder below `root`, not a path of its own.
-  std::filesystem::path path = std::filesystem::path(group).relative_path();
-  for (;; path = path.parent_path()) {
-    std::ifstream file(root / path / "memory.max");
-    std::int64_t limit = 0;
-    // "max" means no limit, and is not a number.
-    if (file >> limit && (least == 0 || limit < least)) least = limit;
-    if (path.empty()) return least;
-  }
-}
-
-std::int64_t DefaultMemoryLimit() {
-  constexpr std::string_view kVersion2 = "0::";
-  std::ifstream groups("/proc/self/cgroup");
-  std::string line;
-  while (std::getline(groups, line)) {
-    if (!line.starts_with(kVersion2)) continue;
-    return ControlGroupLimit("/sys/fs/cgroup", line.substr(kVersion2.size())) /
-           5 * 4;
-  }
-  return 0;
-}
+std::int64_t DefaultMemoryLimit() { return MemoryLimit() / 5 * 4; }
 
 }  // namespace semrank

@@ -13,9 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -48,11 +46,6 @@ class MemoryWatchdog {
 
 // Memory of this process in RAM; 0 if the system does not report it.
 std::int64_t ResidentBytes();
-
-// The least that control group `group` ("/a/b") and those above it allow, of
-// version 2 below `root`; 0 = no limit.
-std::int64_t ControlGroupLimit(const std::filesystem::path& root,
-                               const std::string& group);
 
 // Four fifths of what the control groups of this process allow (a container's
 // limit, MemoryMax of systemd); 0 = no limit.

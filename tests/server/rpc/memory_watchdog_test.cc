@@ -4,14 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <string>
 #include <vector>
 
 #include "model/base/file_descriptor.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/tcp_listener.h"
-#include "tests/support/temp_dir.h"
 
 namespace semrank {
 namespace {
@@ -111,23 +108,6 @@ TEST_F(MemoryWatchdogTest, ChoosesNoConnectionThatBringsLittle) {
     Send(0, kLittle);
     EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
   }
-}
-
-TEST(ControlGroupLimitTest, IsTheLeastOfTheGroupAndThoseAboveIt) {
-  const TempDir root;
-  std::filesystem::create_directories(root.File("system.slice/semrank"));
-  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 0);
-  root.Write("system.slice/semrank/memory.max", "max\n");
-  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 0);
-  root.Write("system.slice/memory.max", "5000\n");
-  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 5000);
-  root.Write("system.slice/semrank/memory.max", "7000\n");
-  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 5000);
-  root.Write("system.slice/semrank/memory.max", "3000\n");
-  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 3000);
-  // As in a container, which sees its own group as the root.
-  root.Write("memory.max", "2000\n");
-  EXPECT_EQ(ControlGroupLimit(root.path(), "/"), 2000);
 }
 
 }  // namespace

@@ -1,0 +1,108 @@
+#include "model/base/control_group.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+
+namespace semrank {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Version 1 writes about 2^63 for no limit.
+constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
+
+// The folders of the groups that bound this process for `controller`: its own
+// and all above it. A container does not see all of them.
+struct GroupFolders {
+  std::vector<fs::path> version1 = {};
+  std::vector<fs::path> version2 = {};
+};
+
+void AddFolders(const fs::path& root, const std::string& group,
+                std::vector<fs::path>& folders) {
+  // "/a/b" is a folder below `root`, not a path of its own.
+  fs::path path = fs::path(group).relative_path();
+  for (; !path.empty(); path = path.parent_path()) {
+    folders.push_back(root / path);
+  }
+  folders.push_back(root);
+}
+
+GroupFolders FoldersOf(std::string_view controller,
+                       const ControlGroups& groups) {
+  GroupFolders folders;
+  std::ifstream list(groups.list);
+  for (std::string line; std::getline(list, line);) {
+    // ID:CONTROLLER,...:GROUP; version 2 is 0::GROUP.
+    const std::vector<std::string> fields =
+        absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (fields.size() != 3) continue;
+    if (fields[1].empty()) {
+      AddFolders(groups.root, fields[2], folders.version2);
+      continue;
+    }
+    for (const std::string& name :
+         std::vector<std::string>(absl::StrSplit(fields[1], ','))) {
+      if (name != controller) continue;
+      AddFolders(fs::path(groups.root) / fields[1], fields[2],
+                 folders.version1);
+    }
+  }
+  return folders;
+}
+
+// Lowers `least` (0 = none yet) to `value`.
+void Lower(std::int64_t value, std::int64_t& least) {
+  if (least == 0 || value < least) least = value;
+}
+
+// Version 1 writes -1 and version 2 "max" for no quota.
+void LowerByQuota(std::istream& quota_file, std::istream& period_file,
+                  std::int64_t& least) {
+  std::int64_t quota = 0;
+  std::int64_t period = 0;
+  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0) {
+    Lower((quota - 1) / period + 1, least);
+  }
+}
+
+}  // namespace
+
+int ProcessorQuota(const ControlGroups& groups) {
+  const GroupFolders folders = FoldersOf("cpu", groups);
+  std::int64_t least = 0;
+  for (const fs::path& folder : folders.version2) {
+    std::ifstream file(folder / "cpu.max");
+    LowerByQuota(file, file, least);
+  }
+  for (const fs::path& folder : folders.version1) {
+    std::ifstream quota(folder / "cpu.cfs_quota_us");
+    std::ifstream period(folder / "cpu.cfs_period_us");
+    LowerByQuota(quota, period, least);
+  }
+  constexpr std::int64_t kMaxProcessors = 1 << 20;
+  return static_cast<int>(std::min(least, kMaxProcessors));
+}
+
+std::int64_t MemoryLimit(const ControlGroups& groups) {
+  const GroupFolders folders = FoldersOf("memory", groups);
+  std::int64_t least = 0;
+  const auto lower_by = [&](const fs::path& path) {
+    std::ifstream file(path);
+    std::int64_t limit = 0;
+    if (file >> limit && limit < kNoLimit) Lower(limit, least);
+  };
+  for (const fs::path& folder : folders.version2)
+    lower_by(folder / "memory.max");
+  for (const fs::path& folder : folders.version1) {
+    lower_by(folder / "memory.limit_in_bytes");
+  }
+  return least;
+}
+
+}  // namespace semrank
