@@ -161,14 +161,14 @@ class FileEmbedder {
       if (!status.ok()) return Interrupted() ? Stop(at_checkpoint) : status;
       counts_.num_lines = block.num_lines;
       counts_.num_bad_lines = block.num_bad_lines;
-      SEMRANK_RETURN_IF_ERROR(writer_.Checkpoint(counts_.ToJson()));
+      SEMRANK_RETURN_IF_ERROR(OfFile(writer_.Checkpoint(counts_.ToJson())));
     }
     // A shard of a short file may be empty, and is one of several files.
     if (counts_.num_lines == 0 && options_.shard.count == 1) {
       return absl::InvalidArgumentError(
           absl::StrFormat("--texts=%s: contains no texts", options_.texts));
     }
-    return writer_.Finish();
+    return OfFile(writer_.Finish());
   }
 
   const EmbedCounts& counts() const { return counts_; }
@@ -240,6 +240,18 @@ class FileEmbedder {
         options_.output, counts_.Text()));
   }
 
+  // Adds to an error of the file what to do about a full disk. (A server's
+  // RESOURCE_EXHAUSTED means something else.)
+  absl::Status OfFile(const absl::Status& status) {
+    file_failed_ = file_failed_ || !status.ok();
+    if (!absl::IsResourceExhausted(status)) return status;
+    return absl::Status(
+        status.code(),
+        absl::StrFormat(
+            "%s; free some space, then the same command %s", status.message(),
+            IsRereadable(options_.texts) ? "continues" : "starts over"));
+  }
+
   absl::Status Embed(const TextBlock& block, InputProgress& progress) {
     const absl::Status status = source_.EmbedTextsStream(
         block.request, [&](v1::EmbedTextsStreamResponse& chunk) {
@@ -252,7 +264,7 @@ class FileEmbedder {
           // EmbedAll turns it into a message for the user.
           return Interrupted() ? absl::CancelledError() : absl::OkStatus();
         });
-    return status.ok() ? status : WithHint(status);
+    return status.ok() || file_failed_ ? status : WithHint(status);
   }
 
   // A fixed version has a fixed dimension. A response that says otherwise would
@@ -287,7 +299,7 @@ class FileEmbedder {
     if (takes_vectors) {
       piece_.rows.Add(1).front().swap(*chunk.mutable_vectors());
     }
-    return writer_.Append(piece_);
+    return OfFile(writer_.Append(piece_));
   }
 
   VectorSource& source_;
@@ -299,6 +311,7 @@ class FileEmbedder {
   ThreadPool pool_{NumUsableProcessors()};
   v1::EmbedTextsRequest request_;  // without texts
   std::uint32_t embedding_dim_ = 0;
+  bool file_failed_ = false;
   std::unique_ptr<DocumentReader> reader_;
 };
 

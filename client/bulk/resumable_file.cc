@@ -125,18 +125,6 @@ absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
   return file;
 }
 
-// Renaming over a device or a pipe would destroy it.
-absl::Status CheckReplaceable(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status) ||
-      std::filesystem::is_regular_file(status)) {
-    return absl::OkStatus();
-  }
-  return absl::FailedPreconditionError(
-      absl::StrFormat("%s: not a regular file", path));
-}
-
 absl::Status CheckIdentity(const std::string& name, const Json& identity,
                            const Json& before, const std::string& state_name) {
   // The message names the first difference: usually there is one.
@@ -182,6 +170,11 @@ absl::Status WriteStateFile(const std::string& name,
 absl::Status CheckStateFile(const std::string& name,
                             const ResumableState& state, const Json& identity) {
   return CheckIdentity(name, identity, state.identity, name);
+}
+
+std::vector<std::string> ResumableFileNames(const std::string& path) {
+  return {path, PartialName(path), IdsName(path), PartialName(IdsName(path)),
+          StateName(path)};
 }
 
 absl::StatusOr<std::optional<ResumableState>> ReadResumableState(

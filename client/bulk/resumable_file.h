@@ -42,6 +42,9 @@ struct ResumableState {
   std::int64_t num_id_bytes = 0;
 };
 
+// `path` and all names that its ResumableFile may write to.
+std::vector<std::string> ResumableFileNames(const std::string& path);
+
 // Nothing if no run reached its first checkpoint.
 absl::StatusOr<std::optional<ResumableState>> ReadResumableState(
     const std::string& path);

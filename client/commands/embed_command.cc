@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "client/bulk/embed_to_file.h"
 #include "client/bulk/embedding_file.h"
+#include "client/bulk/resumable_file.h"
 #include "client/bulk/vector_source.h"
 #include "client/commands/command.h"
 #include "client/lib/request_chunks.h"
@@ -16,6 +17,7 @@
 #include "model/base/count_text.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
+#include "model/cli/output_file.h"
 #include "model/text/text_limit.h"
 
 namespace semrank {
@@ -82,7 +84,9 @@ absl::Status PrintVectors(OutputFormat format, const EmbeddedTexts& embedded) {
   if (format == OutputFormat::kJson) {
     return WriteStdout(EmbeddingJsonLines(embedded));
   }
-  return WriteTable(EmbeddingTable(embedded), OutputFormat::kTsv);
+  return WriteTable(EmbeddingTable(embedded), format == OutputFormat::kTable
+                                                  ? OutputFormat::kTsv
+                                                  : format);
 }
 
 // Rows are printed as they arrive: a million vectors are gigabytes.
@@ -145,6 +149,10 @@ absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
                                                const std::string& file) {
   if (options.texts.path.empty() || !options.texts.arguments.empty()) {
     return FlagError("output", file, "a file of vectors needs --texts=FILE");
+  }
+  for (const std::string& name : ResumableFileNames(file)) {
+    SEMRANK_RETURN_IF_ERROR(
+        CheckKeepsInputs({"output", name}, {{"texts", options.texts.path}}));
   }
   SEMRANK_ASSIGN_OR_RETURN(const EmbeddingFileFormat format,
                            FormatOf(options, file));

@@ -16,6 +16,7 @@
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/output_file.h"
 #include "model/cli/progress.h"
 #include "model/data/document_formats.h"
 #include "model/data/document_reader.h"
@@ -259,7 +260,8 @@ absl::Status CheckFlags(const PutOptions& options) {
   if (!options.state.empty() && reader.num_lines_before > 0) {
     return UsageError("--state and --skip_lines: give one of them");
   }
-  return absl::OkStatus();
+  return CheckKeepsInputs({"state", options.state},
+                          {{"documents", options.documents.path}});
 }
 
 // On standard output, although documents may have been refused: the counts are

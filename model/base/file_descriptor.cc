@@ -30,6 +30,10 @@ absl::StatusOr<FileDescriptor> FileDescriptor::Open(const std::string& path,
     // it reads anything else.
     fd = open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode);
   } while (fd < 0 && errno == EINTR);
+  if (fd < 0 && errno == ELOOP && (flags & O_NOFOLLOW) != 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "open %s: a symbolic link, which is not followed", path));
+  }
   if (fd < 0) return ErrnoStatus(errno, "open", path);
   FileDescriptor file(fd, path);
   SEMRANK_RETURN_IF_ERROR(file.Examine());

@@ -80,13 +80,25 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 absl::Status WriteFile(const std::string& path, std::string_view content) {
   SEMRANK_ASSIGN_OR_RETURN(
       const FileDescriptor file,
-      FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC));
+      FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
   SEMRANK_RETURN_IF_ERROR(file.Write(content));
   return file.Sync();
 }
 
+absl::Status CheckReplaceable(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) ||
+      std::filesystem::is_regular_file(status)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: not a regular file", path));
+}
+
 absl::StatusOr<FileReplacement> FileReplacement::Create(const std::string& path,
                                                         mode_t mode) {
+  SEMRANK_RETURN_IF_ERROR(CheckReplaceable(path));
   SEMRANK_ASSIGN_OR_RETURN(FileDescriptor file, CreateTemporary(path, mode));
   return FileReplacement(std::move(file), path);
 }

@@ -26,13 +26,18 @@ namespace semrank {
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes);
 
-// Creates or truncates `path`, writes and syncs it. Not atomic: meant for files
-// in a folder that is itself renamed into place.
+// Creates or truncates `path`, which must not be a symbolic link, writes and
+// syncs it. Not atomic: meant for files in a folder that is itself renamed into
+// place.
 absl::Status WriteFile(const std::string& path, std::string_view content);
+
+// FailedPrecondition when `path` is a device, a pipe or a folder: renaming a
+// file over it would destroy it.
+absl::Status CheckReplaceable(const std::string& path);
 
 // Replaces a file atomically: the content goes to a temporary file beside it,
 // which is synced and renamed. After a crash at any moment `path` is the old
-// file or the whole new one.
+// file or the whole new one. A symbolic link is replaced, not followed.
 //
 //   Threads  not thread-safe. Several replacements of one path may run at once;
 //            the last Commit wins.
@@ -40,7 +45,8 @@ absl::Status WriteFile(const std::string& path, std::string_view content);
 //            file stays and the temporary one is removed.
 class FileReplacement {
  public:
-  // The new file gets `mode` minus the process's umask, from the start.
+  // The new file gets `mode` minus the process's umask, from the start. Errors
+  // of CheckReplaceable.
   static absl::StatusOr<FileReplacement> Create(const std::string& path,
                                                 mode_t mode = 0666);
   FileReplacement(FileReplacement&& other) noexcept

@@ -9,6 +9,7 @@
 #include "model/base/thread_pool.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/output_file.h"
 #include "model/eval/comparison_output.h"
 #include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/tuning.h"
@@ -111,6 +112,28 @@ absl::Status CheckTakesOneRanker(std::string_view flag, const std::string& file,
                                  const EvaluateCommandOptions& options) {
   if (file.empty() || options.rankers.size() == 1) return absl::OkStatus();
   return FlagError(flag, file, "takes one --ranker, not several");
+}
+
+// The files of the results are written at the end, when all others are read.
+absl::Status CheckKeepsInputs(const EvaluateCommandOptions& options) {
+  std::vector<FlagFile> inputs = {{"docs", options.files.documents},
+                                  {"queries", options.files.queries},
+                                  {"qrels", options.files.qrels},
+                                  {"slices", options.slices}};
+  for (const std::string& file : options.train) {
+    inputs.push_back({"train", file});
+  }
+  for (const std::string& ranker : options.rankers) {
+    inputs.push_back({"ranker", std::string(RunFile(ranker).value_or(""))});
+  }
+  inputs.push_back(
+      {"baseline", std::string(RunFile(options.baseline).value_or(""))});
+  for (const FlagFile& output : {FlagFile{"run_out", options.run_out},
+                                 FlagFile{"per_query", options.per_query},
+                                 FlagFile{"svg_out", options.svg_out}}) {
+    SEMRANK_RETURN_IF_ERROR(CheckKeepsInputs(output, inputs));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -268,6 +291,7 @@ absl::Status Resolve(EvaluateCommandOptions& options) {
   SEMRANK_RETURN_IF_ERROR(RequireFile("qrels", options.files.qrels));
   SEMRANK_RETURN_IF_ERROR(ResolveRankers(options));
   SEMRANK_RETURN_IF_ERROR(CheckTune(options));
+  SEMRANK_RETURN_IF_ERROR(CheckKeepsInputs(options));
   SEMRANK_RETURN_IF_ERROR(
       CheckTakesOneRanker("run_out", options.run_out, options));
   SEMRANK_RETURN_IF_ERROR(

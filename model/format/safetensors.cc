@@ -330,7 +330,7 @@ absl::Status WriteSafetensors(const std::string& path,
                            FormatHeader(tensors, metadata));
   SEMRANK_ASSIGN_OR_RETURN(
       const FileDescriptor file,
-      FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC));
+      FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
   SEMRANK_RETURN_IF_ERROR(WriteTo(file, header, tensors));
   return file.Sync();
 }

@@ -129,7 +129,8 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(
         FileDescriptor file,
-        FileDescriptor::Open(model_dir + "/" + kLockFile, O_RDWR | O_CREAT));
+        FileDescriptor::Open(model_dir + "/" + kLockFile,
+                             O_RDWR | O_CREAT | O_NOFOLLOW));
     const int error = Lock(file);
     // The system releases the lock when the process ends, however it ends; so a
     // file that is left behind by a killed run does no harm.

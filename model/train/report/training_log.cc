@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor file,
       FileDescriptor::Open(model_dir + "/" + kTrainingLogFile,
-                           O_WRONLY | O_APPEND | O_CREAT));
+                           O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
   // make_unique cannot reach the private constructor.
   return std::unique_ptr<TrainingLog>(
       new TrainingLog(std::move(file), skipped_lines));

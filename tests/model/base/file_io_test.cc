@@ -104,6 +104,29 @@ TEST_F(FileIoTest, ReplaceWritesNewFilesAndLeavesNothingElse) {
   EXPECT_EQ(NumEntries(), 1);
 }
 
+TEST_F(FileIoTest, NoFileIsWrittenThroughASymbolicLink) {
+  const std::string target = dir_.Write("target", "old");
+  const std::string link = dir_.File("link");
+  std::filesystem::create_symlink(target, link);
+  EXPECT_THAT(WriteFile(link, "new"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("a symbolic link")));
+  ASSERT_THAT(ReplaceFile(link, "new"), IsOk());
+  EXPECT_EQ(Content(link), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(Content(target), "old");
+}
+
+TEST_F(FileIoTest, DevicesAndFoldersAreNotReplaced) {
+  const std::string device = dir_.File("device");
+  std::filesystem::create_symlink("/dev/null", device);
+  for (const std::string& path : {device, dir_.path()}) {
+    EXPECT_THAT(ReplaceFile(path, "new"),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("not a regular file")));
+  }
+}
+
 TEST_F(FileIoTest, FailedReplaceLeavesTheOldStateAndNoTemporaryFile) {
   ASSERT_TRUE(std::filesystem::create_directory(dir_.File("folder")));
   EXPECT_FALSE(ReplaceFile(dir_.File("folder"), "x").ok());

@@ -456,6 +456,18 @@ TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
   EXPECT_EQ(Run({"--ranker=bm25"}).exit_code, 2);
 }
 
+TEST_F(EvaluateMainTest, NoOutputIsAnInput) {
+  const std::string docs = dir_.File("docs.tsv");
+  for (const std::string flag : {"run_out", "per_query"}) {
+    ExpectWrongUse(
+        {"--ranker=bm25", "--" + flag + "=" + docs},
+        "--" + flag + " would overwrite " + docs + ", the file of --docs");
+  }
+  const std::string run = dir_.Write("run.txt", "q1 Q0 d1 1 1 x\n");
+  ExpectWrongUse({"--ranker=run:" + run, "--run_out=" + run},
+                 "the file of --ranker");
+}
+
 TEST_F(EvaluateMainTest, FailuresExitOneAndNameTheThing) {
   const ProgramResult no_file =
       Evaluate({"--ranker=bm25", "--docs=" + dir_.File("none.tsv")});

@@ -149,6 +149,15 @@ TEST(TrainingLogTest, FolderThatCannotBeMadeIsNamed) {
   EXPECT_THAT(TrainingLog::Open(file, 0).status(), Not(IsOk()));
 }
 
+TEST(TrainingLogTest, ASymbolicLinkIsNotFollowed) {
+  const TempDir dir;
+  const std::string target = dir.Write("notes", "x");
+  std::filesystem::create_symlink(target, dir.File("training.jsonl"));
+  EXPECT_THAT(TrainingLog::Open(dir.path(), 0).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("a symbolic link")));
+}
+
 TEST(LossGrowthTest, IsTwoEpochsInARowAboveTheFirst) {
   const auto is_growing = [](const std::vector<double>& losses) {
     std::vector<EpochRecord> epochs;
