@@ -88,7 +88,9 @@ class SampledStatisticsTest : public ::testing::Test {
         const int rank = static_cast<int>(std::pow(400, random.Between(0, 1)));
         lines += " w" + std::to_string(rank);
       }
-      lines += "\nq\tw1 often\n";
+      // A second query, since nothing can be learned from one that clicked
+      // every title.
+      lines += i == 0 ? "\nq2\tw1 often\n" : "\nq\tw1 often\n";
     }
     options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
     options_.data.model_dir = "unused";
