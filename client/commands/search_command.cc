@@ -94,7 +94,9 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                       : "the catalog is empty, or has no document with these "
                         "tags (semrank put --documents=FILE fills it)");
   }
-  PrintIfUnknown(response, options.ranking.parts);
+  const bool unrelated = PrintIfUnknown(response, options.ranking.parts);
+  // Programs get the rows that the server sent.
+  if (unrelated && format == OutputFormat::kTable) return absl::OkStatus();
   return WriteTable(SearchTable(response, options.ranking.ForTable(format)),
                     format);
 }

@@ -1,5 +1,6 @@
 #include "client/output/ranking_output.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -82,19 +83,45 @@ nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
   return result;
 }
 
+// Servers before query_known_features do not say it.
+template <typename Response>
+bool IsQueryUnknown(const Response& response) {
+  return response.has_query_known_features() &&
+         response.query_known_features().num_known_words() == 0;
+}
+
 // The vector of a query without any known feature is zero, so that every cosine
 // is exactly 0. The letters of two texts may have nothing in common all the
 // same.
-template <typename Items, typename Score>
-void PrintIfUnknown(const Items& items, v1::Parts parts, Score score) {
-  if (items.empty() || parts == v1::PARTS_LEXICAL) return;
-  for (const auto& item : items) {
-    if (score(item) != 0) return;
+template <typename Response, typename Items, typename Score>
+bool PrintIfUnknown(const Response& response, const Items& items,
+                    v1::Parts parts, Score score) {
+  if (items.empty() || parts == v1::PARTS_LEXICAL) return false;
+  const bool all_zero = std::ranges::all_of(
+      items, [&](const auto& item) { return score(item) == 0; });
+  const bool unknown = IsQueryUnknown(response);
+  if (unknown && all_zero) {
+    absl::FPrintF(
+        stderr, "the model knows no word of the query, so all scores are 0\n");
+  } else if (unknown) {
+    absl::FPrintF(stderr,
+                  "the model knows no word of the query: letters alone decide "
+                  "on the order\n");
+  } else if (all_zero) {
+    absl::FPrintF(stderr,
+                  "all scores are 0: the model knows nothing in the query, or "
+                  "nothing in the titles\n");
   }
-  absl::FPrintF(
-      stderr,
-      "all scores are 0: the model knows nothing in the query, or nothing "
-      "in the titles\n");
+  return unknown && all_zero;
+}
+
+void AddKnownFeatures(const v1::KnownFeatures& known,
+                      nlohmann::ordered_json& object) {
+  object["query_known_features"] = {
+      {"num_words", known.num_words()},
+      {"num_known_words", known.num_known_words()},
+      {"num_ngrams", known.num_ngrams()},
+      {"num_known_ngrams", known.num_known_ngrams()}};
 }
 
 }  // namespace
@@ -144,25 +171,37 @@ nlohmann::ordered_json RankingJson(std::string_view query,
   for (const v1::Problem& problem : response.problems()) {
     problems.push_back(ProblemJson(candidates, problem));
   }
-  return {{"query", query},
-          {"model", ModelToJson(response.model())},
-          {"score_kind", EnumWord(response.score_kind())},
-          {"results", std::move(results)},
-          {"problems", std::move(problems)},
-          {"skipped_lines", candidates.num_skipped_lines},
-          {"cache_hits", response.cache_hits()},
-          {"cache_misses", response.cache_misses()},
-          {"timings_ms", TimingsToJson(response.timings())}};
+  nlohmann::ordered_json object = {
+      {"query", query},
+      {"model", ModelToJson(response.model())},
+      {"score_kind", EnumWord(response.score_kind())},
+      {"results", std::move(results)},
+      {"problems", std::move(problems)},
+      {"skipped_lines", candidates.num_skipped_lines},
+      {"cache_hits", response.cache_hits()},
+      {"cache_misses", response.cache_misses()},
+      {"timings_ms", TimingsToJson(response.timings())}};
+  if (response.has_query_known_features()) {
+    AddKnownFeatures(response.query_known_features(), object);
+  }
+  return object;
 }
 
 void PrintIfUnknown(const v1::RankResponse& response, v1::Parts parts) {
-  PrintIfUnknown(response.scores(), parts, [](float score) { return score; });
+  PrintIfUnknown(response, response.scores(), parts,
+                 [](float score) { return score; });
 }
 
-void PrintIfUnknown(const v1::SearchDocumentsResponse& response,
+bool PrintIfUnknown(const v1::SearchDocumentsResponse& response,
                     v1::Parts parts) {
-  PrintIfUnknown(response.hits(), parts,
-                 [](const v1::DocumentHit& hit) { return hit.score(); });
+  const bool unknown =
+      PrintIfUnknown(response, response.hits(), parts,
+                     [](const v1::DocumentHit& hit) { return hit.score(); });
+  const bool names_none =
+      std::ranges::none_of(response.hits(), [](const v1::DocumentHit& hit) {
+        return hit.name_match() != v1::NAME_MATCH_UNSPECIFIED;
+      });
+  return unknown && names_none;
 }
 
 void PrintProblems(const TextList& candidates,
@@ -203,12 +242,17 @@ nlohmann::ordered_json SearchJson(std::string_view query,
   for (const v1::DocumentHit& hit : response.hits()) {
     results.push_back(HitJson(hit, static_cast<int>(results.size()) + 1));
   }
-  return {{"query", query},
-          {"model", ModelToJson(response.model())},
-          {"score_kind", EnumWord(response.score_kind())},
-          {"num_documents_searched", response.num_documents_searched()},
-          {"results", std::move(results)},
-          {"timings_ms", TimingsToJson(response.timings())}};
+  nlohmann::ordered_json object = {
+      {"query", query},
+      {"model", ModelToJson(response.model())},
+      {"score_kind", EnumWord(response.score_kind())},
+      {"num_documents_searched", response.num_documents_searched()},
+      {"results", std::move(results)},
+      {"timings_ms", TimingsToJson(response.timings())}};
+  if (response.has_query_known_features()) {
+    AddKnownFeatures(response.query_known_features(), object);
+  }
+  return object;
 }
 
 }  // namespace semrank

@@ -32,23 +32,27 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
 // {"query", "model": {"name", "version"}, "score_kind", "results": [{"rank",
 // "score", "semantic_score", "lexical_score", "index", "id", "title",
 // "name_match"}], "problems": [{"index", "id", "code", "reason", "message"}],
-// "skipped_lines", "cache_hits", "cache_misses", "timings_ms"}; "id", "reason",
-// the scores of the parts and "name_match" only if there is one.
+// "skipped_lines", "cache_hits", "cache_misses", "timings_ms",
+// "query_known_features": {"num_words", "num_known_words", "num_ngrams",
+// "num_known_ngrams"}}; "id", "reason", the scores of the parts, "name_match"
+// and "query_known_features" only if there is one.
 nlohmann::ordered_json RankingJson(std::string_view query,
                                    const TextList& candidates,
                                    const v1::RankResponse& response);
 // {"query", "model": {"name", "version"}, "score_kind",
 // "num_documents_searched", "results": [{"rank", "score", "id" (a number) or
-// "document_id", "title", "name_match", "payload"}], "timings_ms"};
-// "name_match" only of documents that the query names; "payload", in base64,
-// only if there is one.
+// "document_id", "title", "name_match", "payload"}], "timings_ms",
+// "query_known_features" as in RankingJson}; "name_match" only of documents
+// that the query names; "payload", in base64, only if there is one.
 nlohmann::ordered_json SearchJson(std::string_view query,
                                   const v1::SearchDocumentsResponse& response);
 
-// Says on standard error that the query is unknown, if that is why all scores
-// are 0: then the order is that of the candidates. `parts` were scored.
+// Says on standard error that the query is unknown, or that all scores are 0:
+// then the order is that of the candidates. `parts` were scored. For a search,
+// returns whether the hits have nothing to do with the query: the model knows
+// no word of it, all scores are 0, and the query names none of them.
 void PrintIfUnknown(const v1::RankResponse& response, v1::Parts parts);
-void PrintIfUnknown(const v1::SearchDocumentsResponse& response,
+bool PrintIfUnknown(const v1::SearchDocumentsResponse& response,
                     v1::Parts parts);
 
 // Reports the candidates that could not be scored on standard error.

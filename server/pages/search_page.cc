@@ -83,6 +83,12 @@ std::string HitList(const Json& answer) {
   return list;
 }
 
+// JSON omits a number of 0.
+bool KnowsQuery(const Json& answer) {
+  const auto known = answer.find("query_known_features");
+  return known == answer.end() || known->contains("num_known_words");
+}
+
 }  // namespace
 
 SearchPage::SearchPage(const PlaygroundOptions& options) {
@@ -130,7 +136,9 @@ HttpResponse SearchPage::Answer(const std::string& query,
     if (!body.contains("num_documents_searched")) {
       status = "The catalog is empty.";
     } else if (list.empty()) {
-      status = absl::StrCat("Nothing matches “", query, "”.");
+      status = absl::StrCat(KnowsQuery(body) ? "Nothing matches “"
+                                             : "The model knows no word of “",
+                            query, "”.");
     }
   } else {
     status = absl::StrCat("The search failed: ",

@@ -30,15 +30,23 @@ absl::Status CandidateScorer::BeginWith(const RankInput& input) {
       options_.embedder.FindOrEmbedQuery(context_, input.query, scored_.query));
   scored_.part_scorer.Begin(*options_.served.model, input.scored_parts(),
                             scored_.query.entries);
-  if (input.name_match) SEMRANK_RETURN_IF_ERROR(PrepareName(input.query));
-  return absl::OkStatus();
+  return ReadWords(input);
 }
 
-absl::Status CandidateScorer::PrepareName(std::string_view query) {
+// The cache may have had the query's vector, so its words are not known yet.
+absl::Status CandidateScorer::ReadWords(const RankInput& input) {
   Stopwatch clock;
-  const absl::Status valid = NormalizeName(query, scored_.name_text);
+  const TwoTowerModel& model = *options_.served.model;
+  scratch_.normalized.Clear();
+  absl::Status valid =
+      scratch_.normalized.Add(input.query, model.normalizer_version());
+  if (valid.ok()) {
+    result_.query_known =
+        CountKnownFeatures(model.featurizer(), scratch_.normalized[0]);
+    if (input.name_match) valid = NormalizeName(input.query, scored_.name_text);
+  }
   if (!valid.ok()) return InvalidUtf8("query", valid);
-  scored_.name.emplace(scored_.name_text);
+  if (input.name_match) scored_.name.emplace(scored_.name_text);
   result_.times[Phase::kParse] += clock.Lap();
   return absl::OkStatus();
 }

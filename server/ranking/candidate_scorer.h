@@ -57,8 +57,9 @@ class CandidateScorer {
   void ScoreVectors(std::string_view vectors, std::uint32_t first);
 
  private:
-  // Prepares to find the candidates that the query names.
-  absl::Status PrepareName(std::string_view query);
+  // Counts what the model knows of the query, and prepares to find the
+  // candidates that it names if the request asks for that.
+  absl::Status ReadWords(const RankInput& input);
   // Adds titles that are not too long to the candidates and the scratch's
   // texts.
   void SelectTitles(std::span<const std::string_view> titles,

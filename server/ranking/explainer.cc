@@ -1,7 +1,6 @@
 #include "server/ranking/explainer.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,6 +11,7 @@
 #include "model/base/strings.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/cosine_scorer.h"
+#include "model/text/known_features.h"
 #include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/vectors/part_scorer.h"
@@ -79,16 +79,10 @@ std::size_t CountWords(std::string_view text) {
 // The features of a word by itself, so that a client can see which words the
 // model does not know.
 void CountFeatures(const Featurizer& featurizer, WordContribution& word) {
-  if (featurizer.ngrams().has_value()) {
-    const int length = featurizer.ngrams()->ngram_length();
-    word.num_features +=
-        static_cast<std::uint32_t>(LetterNgrams(word.word, length).size());
-  }
-  if (featurizer.words().has_value()) ++word.num_features;
-  BagBatch bag;
-  featurizer.AppendBag(word.word, bag);
-  word.num_known_features = static_cast<std::uint32_t>(
-      std::accumulate(bag.counts.begin(), bag.counts.end(), 0.0));
+  const KnownFeatures known = CountKnownFeatures(featurizer, word.word);
+  word.num_features =
+      known.num_ngrams + (featurizer.words().has_value() ? 1 : 0);
+  word.num_known_features = known.num_known_ngrams + known.num_listed_words;
 }
 
 // `text` without `word`, a part of it, and without one of the blanks beside it.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/nn/cosine_scorer.h"
+#include "model/text/known_features.h"
 #include "server/base/phase_times.h"
 #include "server/base/text_checks.h"
 #include "server/catalog/store/catalog_names.h"
@@ -65,6 +66,7 @@ struct RankResult {
   PartScores parts;                     // parallel to `ranking`
   std::vector<NameMatch> names;         // parallel too, if name_match
   std::vector<ItemProblem> problems;
+  KnownFeatures query_known;
   CacheUse cache;
   PhaseTimes times;
   RankedCatalog catalog;

@@ -278,6 +278,7 @@ absl::StatusOr<Progress> SearchHandler::RunSlice(const RequestRun& run) {
   const ServedModelPtr served = result_.snapshot.model();
   SetModel(*served, response_);
   response_.set_score_kind(served->model->config().score_kind());
+  SetQueryKnown(result_.query_known, response_);
   SetTimings(run, result_.times, response_);
   return Progress::kDone;
 }

@@ -151,6 +151,16 @@ void SetFacts(const RequestRun& run, const ServedModel& served,
   SetTimings(run, result.times, response);
 }
 
+// Known is the KnownFeatures of a query.
+template <typename Known, typename Response>
+void SetQueryKnown(const Known& known, Response& response) {
+  v1::KnownFeatures& out = *response.mutable_query_known_features();
+  out.set_num_words(known.num_words);
+  out.set_num_known_words(known.num_known_words);
+  out.set_num_ngrams(known.num_ngrams);
+  out.set_num_known_ngrams(known.num_known_ngrams);
+}
+
 template <typename Response>
 void SetProblems(const std::vector<ItemProblem>& problems, Response& response) {
   for (const ItemProblem& problem : problems) {

@@ -120,6 +120,7 @@ absl::StatusOr<Progress> RankHandler::RunSlice(const RequestRun& run) {
   if (progress == Progress::kMore) return progress;
   FillRanking();
   response_.set_score_kind(served_->model->config().score_kind());
+  SetQueryKnown(result_.query_known, response_);
   SetFacts(run, *served_, result_, response_);
   return Progress::kDone;
 }

@@ -149,6 +149,9 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   const absl::Status valid = state.text.Add(
       input.query, result.snapshot.model()->model->normalizer_version());
   if (!valid.ok()) return InvalidUtf8("query", valid);
+  const ServedModelPtr served = result.snapshot.model();
+  result.query_known =
+      CountKnownFeatures(served->model->featurizer(), state.text[0]);
   ScanQuery::Input query;
   // By slot, so that the scan compares numbers in place of keys.
   for (const DocumentKeyView& key : input.excluded) {
@@ -156,7 +159,6 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
     if (slot.has_value()) query.excluded_slots.insert(*slot);
   }
   result.times[Phase::kParse] += clock.Lap();
-  const ServedModelPtr served = result.snapshot.model();
   state.row.resize(served->model->embedding_dim());
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served, caller, result.times},
                                           Side::kQuery, state.text,

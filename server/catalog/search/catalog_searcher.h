@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/text/known_features.h"
 #include "server/base/caller.h"
 #include "server/base/limits.h"
 #include "server/base/metrics.h"
@@ -62,6 +63,7 @@ struct SearchResult {
     float lexical = 0;
   };
   std::vector<Cosines> cosines;
+  KnownFeatures query_known;
   std::uint64_t num_documents_searched = 0;
   PhaseTimes times;
 };

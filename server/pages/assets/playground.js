@@ -100,6 +100,8 @@ async function rank() {
 function showRankings(query, rankings, elapsed) {
   const found = rankings.some(({ results }) => results.length > 0);
   const [{ path, answer, request }] = rankings;
+  const known = answer.query_known_features;
+  const unknown = known !== undefined && !known.num_known_words;
   const empty = path === '/v1/search' && Number(answer.num_documents_searched ?? 0) === 0;
   at('lists').replaceChildren(...(found ? rankingSections(rankings, explain) : []));
   at('legend').replaceChildren(...(found ? [legend(rankings)] : []));
@@ -108,8 +110,9 @@ function showRankings(query, rankings, elapsed) {
   state.shown = query;
   const many = Math.min(kShown, rankings[0].results.length);
   say(empty ? 'The catalog is empty: rank your own titles, or put documents (semrank put --documents=FILE).'
-    : found ? `${many} ${many === 1 ? 'result' : 'results'} in ${elapsed.toFixed(1)} ms. Choose one to see why.`
-      : `Nothing matches “${query}”.`);
+    : found ? `${many} ${many === 1 ? 'result' : 'results'} in ${elapsed.toFixed(1)} ms. ${unknown
+      ? 'The model knows no word of the query: letters and names alone decide.' : 'Choose one to see why.'}`
+      : unknown ? `The model knows no word of “${query}”.` : `Nothing matches “${query}”.`);
   box.show({ path, request });
 }
 

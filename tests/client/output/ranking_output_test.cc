@@ -102,10 +102,38 @@ TEST_F(RankingOutputTest, AnUnknownQueryIsNamed) {
   response_.set_scores(1, -0.0f);
   EXPECT_THAT(printed(v1::PARTS_UNSPECIFIED),
               ::testing::HasSubstr("the model knows nothing in the query"));
+  response_.mutable_query_known_features()->set_num_words(1);
+  EXPECT_THAT(printed(v1::PARTS_UNSPECIFIED),
+              ::testing::HasSubstr("knows no word of the query, so all"));
+  response_.set_scores(0, 0.25f);
+  EXPECT_THAT(printed(v1::PARTS_UNSPECIFIED),
+              ::testing::HasSubstr("letters alone decide"));
+  response_.set_scores(0, 0);
   // The letters of two known texts may have nothing in common.
   EXPECT_EQ(printed(v1::PARTS_LEXICAL), "");
   response_.clear_scores();
   EXPECT_EQ(printed(v1::PARTS_UNSPECIFIED), "");
+}
+
+TEST(SearchOutputTest, HitsOfAnUnknownQueryAreUnrelatedUnlessItNamesOne) {
+  v1::SearchDocumentsResponse response;
+  response.add_hits()->set_id(7);
+  response.mutable_query_known_features()->set_num_words(1);
+  EXPECT_TRUE(PrintIfUnknown(response, v1::PARTS_UNSPECIFIED));
+  response.mutable_hits(0)->set_name_match(v1::NAME_MATCH_NAME);
+  EXPECT_FALSE(PrintIfUnknown(response, v1::PARTS_UNSPECIFIED));
+}
+
+TEST_F(RankingOutputTest, JsonSaysWhatOfTheQueryIsKnown) {
+  v1::KnownFeatures& known = *response_.mutable_query_known_features();
+  known.set_num_words(2);
+  known.set_num_known_words(1);
+  known.set_num_ngrams(9);
+  known.set_num_known_ngrams(4);
+  EXPECT_EQ(
+      RankingJson("q", candidates_, response_)["query_known_features"].dump(),
+      "{\"num_words\":2,\"num_known_words\":1,\"num_ngrams\":9,"
+      "\"num_known_ngrams\":4}");
 }
 
 TEST_F(RankingOutputTest, JsonSaysWhatTheQueryNames) {

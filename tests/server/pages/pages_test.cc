@@ -127,6 +127,8 @@ TEST_F(BrowserPagesTest, FormSaysThatNothingMatches) {
   AddPages();
   answer_.body = R"({"hits":[{"id":"2"}],"num_documents_searched":"2"})";
   EXPECT_THAT(Submit("q=%3C").body, HasSubstr("Nothing matches “&lt;”."));
+  answer_.body = R"({"num_documents_searched":"2","query_known_features":{}})";
+  EXPECT_THAT(Submit("q=xyz").body, HasSubstr("knows no word of “xyz”."));
   answer_.body = "{}";
   EXPECT_THAT(Submit("q=x").body, HasSubstr("The catalog is empty."));
 }

@@ -117,6 +117,8 @@ TEST_F(CatalogServiceTest, WhatIsPutIsFoundByKeyAndBySearch) {
   EXPECT_EQ(found_.hits_size(), 3);
   EXPECT_EQ(found_.num_documents_searched(), 4u);
   EXPECT_EQ(found_.score_kind(), v1::SCORE_KIND_COSINE);
+  EXPECT_EQ(found_.query_known_features().num_words(), 2u);
+  EXPECT_EQ(found_.query_known_features().num_known_ngrams(), 11u);
   EXPECT_GT(found_.timings().total_nanos(), 0);
   EXPECT_EQ(Metric("semrank_catalog_documents_put_total"), 4);
   EXPECT_EQ(Metric("semrank_catalog_searches_total"), 1);

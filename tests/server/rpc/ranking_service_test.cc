@@ -41,6 +41,8 @@ TEST_F(RankingServiceTest, RanksTitlesAndSaysByWhichModel) {
   EXPECT_EQ(response_.model().version(), 1);
   EXPECT_EQ(response_.score_kind(), v1::SCORE_KIND_COSINE);
   EXPECT_EQ(response_.titles_size(), 0);
+  EXPECT_EQ(response_.query_known_features().num_words(), 1u);
+  EXPECT_EQ(response_.query_known_features().num_known_ngrams(), 1u);
 }
 
 TEST_F(RankingServiceTest, SecondIdenticalRankEmbedsNoTitle) {
