@@ -276,10 +276,13 @@ template <typename T>
 absl::StatusOr<T> RequestReader::ReadNumber(Value& value) {
   const std::optional<T> number = ToNumber<T>(document_, value);
   if (number.has_value()) return *number;
-  if constexpr (std::is_floating_point_v<T>) return Error("want a number");
-  return Error(absl::StrFormat("want a whole number from %d to %d",
-                               std::numeric_limits<T>::min(),
-                               std::numeric_limits<T>::max()));
+  if constexpr (std::is_floating_point_v<T>) {
+    return Error("want a number");
+  } else {
+    return Error(absl::StrFormat("want a whole number from %d to %d",
+                                 std::numeric_limits<T>::min(),
+                                 std::numeric_limits<T>::max()));
+  }
 }
 
 absl::Status RequestReader::ReadEnum(Value& value,
