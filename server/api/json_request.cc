@@ -120,6 +120,7 @@ absl::StatusOr<const FieldDescriptor*> RequestReader::FindField(
   if (field == nullptr) field = message.FindFieldByCamelcaseName(name);
   if (field != nullptr) return field;
   std::vector<std::string> known;
+  known.reserve(message.field_count());
   for (int i = 0; i < message.field_count(); ++i) {
     known.push_back(message.field(i)->name());
   }
