@@ -125,7 +125,7 @@ async function withoutJavaScript() {
   assert.equal(await page.getByText('Compare with').isVisible(), false, 'what needs JavaScript is not shown');
   await picture(page, 'without_javascript');
   await page.goto(`${base}/?q=%3F%3F%3F`);
-  await page.getByText('Nothing matches “???”.').waitFor();
+  await page.getByText('The model knows no word of “???”.').waitFor();
 }
 
 // A form cannot send a key.

@@ -141,7 +141,7 @@ async function failedCall() {
 
 async function nothingMatches(page) {
   await searchFor(page, '???');
-  await page.getByText('Nothing matches “???”.').waitFor();
+  await page.getByText('The model knows no word of “???”.').waitFor();
   assert.equal(await page.locator('.result').count(), 0);
 }
 

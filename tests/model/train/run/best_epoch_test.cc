@@ -165,10 +165,9 @@ TEST_F(BestEpochTest, WorseThanLettersAloneIsPublishedByForceOnly) {
   EXPECT_THAT(Log(), SizeIs(0)) << "no epoch is trained again";
 }
 
-TEST_F(BestEpochTest, ARunThatCannotWriteItsLogOrReportPublishesItsModel) {
+TEST_F(BestEpochTest, ARunThatCannotWriteItsReportPublishesItsModel) {
   const std::string& model_dir = options_.data.model_dir;
   std::filesystem::create_directories(model_dir + "/report.html/in_the_way");
-  std::filesystem::create_symlink("/dev/full", model_dir + "/training.jsonl");
   options_.epochs = 2;
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_EQ(summary.epochs_run, 2);
