@@ -47,7 +47,8 @@ TextKind KindOf(std::string_view text) {
     look_at(word);
   }
   word = 0;
-  std::memcpy(&word, text.data() + i, text.size() - i);
+  // An empty view may have no data, which memcpy must not get.
+  if (i < text.size()) std::memcpy(&word, text.data() + i, text.size() - i);
   look_at(word);
   return {(bytes & kHighBits) == 0, (signs & kHighBits) != 0};
 }
