@@ -49,8 +49,8 @@ std::string Describe(simdjson::error_code code) {
     case simdjson::MEMALLOC:
       return "it is too large";
     default:
-      return "not JSON: names and texts are in \"\", members and items are "
-             "separated by commas";
+      return "names and texts must be in \"\", members and items separated by "
+             "commas";
   }
 }
 

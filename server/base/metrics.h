@@ -3,9 +3,8 @@
 // first event on.
 //
 //   Units    seconds and bytes; counters end in _total.
-//   Labels   have fixed sets of values, never a text, an id or a peer; the
-//   first
-//            names of keys in the log are values of one label.
+//   Labels   have fixed sets of values, never a text, an id or a peer. One
+//            label has the names of the first kMaxKeyLabels keys.
 //   Threads  thread-safe; the Add methods are called before serving.
 //   Cost     the label sets are resolved at the start; a count is an atomic
 //            addition, an observation takes a short lock.

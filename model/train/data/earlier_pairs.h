@@ -18,7 +18,7 @@ namespace semrank {
 
 struct EarlierPairs {
   std::int64_t num_added = 0;
-  // Kept pairs of queries that are held out: they are not trained on.
+  // The kept pairs whose queries are held out. No epoch trains on them.
   std::vector<TextPair> omitted = {};
 };
 
