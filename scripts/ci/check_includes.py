@@ -34,23 +34,24 @@ ALLOWED = {
     "model/text": ["model/base"],
     "model/cli": ["model/base", "model/text"],
     "model/data": ["model/base", "model/text", "model/cli"],
+    "model/events": ["model/base", "model/text", "model/cli", "model/data"],
     "model/nn": ["model/base", "model/text", "model_config"],
     "model/format": ["model/base", "model/text", "model/nn", "model_config"],
     **ladder("model/eval", "translation", "rankers", "metrics", below=[*MODEL, "model/data", "model/cli"]),
     "model/eval": [*MODEL, "model/data", "model/cli", "model/html", *EVAL],
     **ladder("model/train", "options", "start", "data", "batches", "optimizer", "distributed", "towers", "ssi",
              "validation", "report", "run",
-             below=[*MODEL, "model/data", "model/cli", "model/html", *EVAL, "model_config"]),
+             below=[*MODEL, "model/data", "model/events", "model/cli", "model/html", *EVAL, "model_config"]),
     "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],
-    **ladder("server", "base", "auth", "models", "stores", "vectors", "catalog/store", "catalog/search",
-             "catalog/sync", "ranking", below=[*MODEL, "model_config"]),
+    **ladder("server", "base", "auth", "events", "models", "stores", "vectors", "catalog/store", "catalog/search",
+             "catalog/sync", "ranking", below=[*MODEL, "model/events", "model_config"]),
 }
 CORE = [folder for folder in ALLOWED if folder.startswith("server/")]
 ALLOWED |= {
-    "server/requests": ["model/base", *CORE, "model_config", "proto"],
+    "server/requests": ["model/base", "model/events", *CORE, "model_config", "proto"],
     "server/rpc": ["model/base", *CORE, "server/requests", "proto"],
     "server/http": ["model/base", "server/base", "server/auth"],
-    "server/api": ["model/base", "model/text", *CORE, "server/requests", "server/http", "proto"],
+    "server/api": ["model/base", "model/text", "model/events", *CORE, "server/requests", "server/http", "proto"],
     "server/pages": ["model/base", "model/html", *CORE, "server/requests", "server/http"],
     "server": [*MODEL, "model/data", "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api",
                "server/pages", "model_config", "proto"],
@@ -59,7 +60,7 @@ ALLOWED |= {
     # Offline embedding alone reaches the towers.
     "client/bulk": [*MODEL, "model/data", "model/cli", "client/lib", "client/output", "proto"],
     "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],
-    "client/commands": ["model/base", "model/text", "model/cli", "model/data", "client/lib", "client/output",
+    "client/commands": ["model/base", "model/text", "model/cli", "model/data", "model/events", "client/lib", "client/output",
                         "client/bulk", "client/load", "model_config", "proto"],
     "client/example": ["client/lib", "proto"],
 }
