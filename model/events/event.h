@@ -45,7 +45,7 @@ struct Impression {
   std::string session = {};
   std::string user = {};
   // Name and version, "shop/3", of the model that ranked, or another system's
-  // name. Those of an interleaved list, "a" and "b".
+  // name. An interleaved list has two, "a" and "b".
   std::string ranker = {};
   std::string ranker_a = {};
   std::string ranker_b = {};
@@ -59,7 +59,7 @@ struct Impression {
 
 // What a user did with a result, or with the list as a whole.
 struct Event {
-  std::string id = {};          // tells repeated reports apart; empty = none
+  std::string id = {};          // the same for repeated reports; empty = none
   std::string impression = {};  // its id
   std::string kind = {};  // "click", "conversion", "dismissal", or another name
   std::uint32_t position = 0;  // 0 = not given: `document` says which result

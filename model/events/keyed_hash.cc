@@ -1,0 +1,104 @@
+#include "model/events/keyed_hash.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kIdBytes = 16;
+
+std::string PathOfKey(const std::string& folder) {
+  return absl::StrFormat("%s/%s", folder, KeyedHash::kKeyFile);
+}
+
+// A guessable key would be worse than a crash.
+void FillRandom(unsigned char* bytes, std::size_t size) {
+  if (RAND_bytes(bytes, static_cast<int>(size)) != 1) std::abort();
+}
+
+// 22 characters, without padding.
+std::string ToBase64Url(const unsigned char (&bytes)[kIdBytes]) {
+  return absl::WebSafeBase64Escape(
+      absl::string_view(reinterpret_cast<const char*>(bytes), kIdBytes));
+}
+
+absl::StatusOr<KeyedHash::Key> ParseKey(const std::string& path,
+                                        std::string_view content) {
+  const absl::string_view hex =
+      absl::StripTrailingAsciiWhitespace(ToAbsl(content));
+  KeyedHash::Key key;
+  if (hex.size() != 2 * key.size() ||
+      !std::ranges::all_of(hex, absl::ascii_isxdigit)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s: not a key of %d hex digits; restore the file, or remove it and "
+        "accept that earlier records can no longer be found by user",
+        path, 2 * key.size()));
+  }
+  const std::string bytes = absl::HexStringToBytes(hex);
+  std::ranges::copy(bytes, key.begin());
+  return key;
+}
+
+}  // namespace
+
+absl::StatusOr<KeyedHash> KeyedHash::Open(const std::string& folder) {
+  constexpr std::size_t kMaxFileBytes = 1024;
+  const std::string path = PathOfKey(folder);
+  SEMRANK_ASSIGN_OR_RETURN(const std::string content,
+                           ReadFile(path, kMaxFileBytes));
+  SEMRANK_ASSIGN_OR_RETURN(const Key key, ParseKey(path, content));
+  return KeyedHash(key);
+}
+
+absl::StatusOr<KeyedHash> KeyedHash::OpenOrCreate(const std::string& folder) {
+  absl::StatusOr<KeyedHash> existing = Open(folder);
+  if (!absl::IsNotFound(existing.status())) return existing;
+  Key key;
+  FillRandom(key.data(), key.size());
+  const std::string hex = absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(key.data()), key.size()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileReplacement file,
+      FileReplacement::Create(PathOfKey(folder), /*mode=*/0600));
+  SEMRANK_RETURN_IF_ERROR(file.Write(hex + "\n"));
+  SEMRANK_RETURN_IF_ERROR(file.Commit());
+  return KeyedHash(key);
+}
+
+std::string KeyedHash::operator()(HashedKind kind,
+                                  std::string_view text) const {
+  if (text.empty()) return "";
+  std::string message(1, static_cast<char>(kind));
+  message += text;
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  // Fails only when memory is exhausted.
+  if (HMAC(EVP_sha256(), key_.data(), kKeyBytes,
+           reinterpret_cast<const unsigned char*>(message.data()),
+           message.size(), digest, /*md_len=*/nullptr) == nullptr) {
+    std::abort();
+  }
+  unsigned char half[kIdBytes];
+  std::copy_n(digest, kIdBytes, half);
+  return ToBase64Url(half);
+}
+
+std::string RandomImpressionId() {
+  unsigned char bytes[kIdBytes];
+  FillRandom(bytes, kIdBytes);
+  return ToBase64Url(bytes);
+}
+
+}  // namespace semrank

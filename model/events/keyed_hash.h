@@ -1,0 +1,52 @@
+// Keyed hash of the names that must not be stored: users, sessions and, if the
+// operator wishes, queries. It is the first half of HMAC-SHA256 (RFC 2104) as
+// 22 characters of base64url. Without the key it can neither be inverted nor
+// checked against a list of names.
+//
+//   Key      FOLDER/key: 32 random bytes as 64 hex digits, mode 0600. Once
+//            it is lost, no user's records can be found again.
+//   Threads  thread-safe.
+#ifndef SEMRANK_MODEL_EVENTS_KEYED_HASH_H_
+#define SEMRANK_MODEL_EVENTS_KEYED_HASH_H_
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+// One text has different hashes for different kinds, so that a session's hash
+// never says which user it is.
+enum class HashedKind : char { kUser = 'u', kSession = 's', kQuery = 'q' };
+
+class KeyedHash {
+ public:
+  static constexpr std::size_t kKeyBytes = 32;
+  static constexpr std::size_t kHashChars = 22;
+  static constexpr std::string_view kKeyFile = "key";
+  using Key = std::array<unsigned char, kKeyBytes>;
+
+  // Reads the key of a folder of events. NotFound if it has none,
+  // FailedPrecondition if the file is no key; both name the file.
+  static absl::StatusOr<KeyedHash> Open(const std::string& folder);
+  // As Open, but makes the key if there is none. The caller holds the folder's
+  // lock: two processes could make two keys.
+  static absl::StatusOr<KeyedHash> OpenOrCreate(const std::string& folder);
+
+  explicit KeyedHash(const Key& key) : key_(key) {}
+
+  // The empty text, which means "not named", stays empty.
+  std::string operator()(HashedKind kind, std::string_view text) const;
+
+ private:
+  Key key_;
+};
+
+// A new id of an impression: 128 random bits as 22 characters of base64url.
+std::string RandomImpressionId();
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVENTS_KEYED_HASH_H_
