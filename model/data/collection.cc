@@ -21,6 +21,7 @@
 #include "model/data/document_reader.h"
 #include "model/data/input_lines.h"
 #include "model/text/normalizer.h"
+#include "model/text/text_limit.h"
 
 namespace semrank {
 namespace {
@@ -54,9 +55,10 @@ std::string UseText(const FileDocument& document, int normalizer_version,
 }
 
 // Calls keep(id, normalised text) for each good document or query of a file.
+// Adds those that are long to `num_long_texts`.
 absl::Status ReadTextsWithIds(
     const std::string& path, BadLines& bad_lines, int normalizer_version,
-    IdIndex& index,
+    IdIndex& index, std::int64_t& num_long_texts,
     const std::function<void(std::string id, std::string text)>& keep) {
   SEMRANK_ASSIGN_OR_RETURN(
       const auto reader,
@@ -71,6 +73,7 @@ absl::Status ReadTextsWithIds(
       const std::string problem =
           UseText(document, normalizer_version, index, text);
       if (problem.empty()) {
+        num_long_texts += IsTooLong(document.title, kDefaultMaxTextBytes);
         keep(std::move(document.id), std::move(text));
       } else {
         SEMRANK_RETURN_IF_ERROR(bad_lines.Add(path, block.lines[i], problem));
@@ -205,22 +208,24 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
                                           BadLines& bad_lines,
                                           int normalizer_version) {
   Collection collection;
+  std::int64_t num_long_texts = 0;
   IdIndex document_index, query_index;
-  SEMRANK_RETURN_IF_ERROR(
-      ReadTextsWithIds(files.documents, bad_lines, normalizer_version,
-                       document_index, [&](std::string id, std::string text) {
-                         collection.document_ids.push_back(std::move(id));
-                         collection.documents.push_back(std::move(text));
-                       }));
+  SEMRANK_RETURN_IF_ERROR(ReadTextsWithIds(
+      files.documents, bad_lines, normalizer_version, document_index,
+      num_long_texts, [&](std::string id, std::string text) {
+        collection.document_ids.push_back(std::move(id));
+        collection.documents.push_back(std::move(text));
+      }));
   // Documents are sorted before the judgements, which refer to them by index,
   // are read. With descending ids the lower index wins a tie, as trec_eval
   // breaks ties by the higher id.
   SortDocuments(collection, document_index);
   SEMRANK_RETURN_IF_ERROR(ReadTextsWithIds(
-      files.queries, bad_lines, normalizer_version, query_index,
+      files.queries, bad_lines, normalizer_version, query_index, num_long_texts,
       [&](std::string id, std::string text) {
         collection.queries.push_back({std::move(id), std::move(text), {}, {}});
       }));
+  collection.num_long_texts = num_long_texts;
   QrelsReader qrels(std::move(document_index), query_index, files.max_grade,
                     collection);
   SEMRANK_RETURN_IF_ERROR(

@@ -21,6 +21,7 @@
 #include "model/eval/inspect_command.h"
 #include "model/eval/tuning.h"
 #include "model/eval/vocabulary_command.h"
+#include "model/text/text_limit.h"
 
 namespace semrank {
 namespace {
@@ -106,6 +107,12 @@ void RemarkOnCollection(const Collection& collection,
         "judgements of documents that are not in %s: %d; the relevant ones "
         "count as not found",
         options.files.documents, collection.num_unknown_documents));
+  }
+  if (collection.num_long_texts > 0) {
+    Remark(absl::StrFormat(
+        "documents and queries over %d bytes: %d; they are measured, but a "
+        "server ranks them only with a larger --max_text_bytes",
+        kDefaultMaxTextBytes, collection.num_long_texts));
   }
   const auto left_out = std::count_if(
       collection.queries.begin(), collection.queries.end(),

@@ -60,8 +60,8 @@ ALLOWED |= {
     # Offline embedding alone reaches the towers.
     "client/bulk": [*MODEL, "model/data", "model/cli", "client/lib", "client/output", "proto"],
     "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],
-    "client/commands": ["model/base", "model/text", "model/cli", "model/data", "model/events", "client/lib", "client/output",
-                        "client/bulk", "client/load", "model_config", "proto"],
+    "client/commands": ["model/base", "model/text", "model/cli", "model/data", "model/events", "client/lib",
+                        "client/output", "client/bulk", "client/load", "model_config", "proto"],
     "client/example": ["client/lib", "proto"],
 }
 

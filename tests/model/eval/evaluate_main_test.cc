@@ -412,6 +412,16 @@ TEST_F(EvaluateMainTest, RemarksGoToStandardError) {
   EXPECT_EQ(nlohmann::json::parse(result.out)["queries"], 1);
 }
 
+TEST_F(EvaluateMainTest, TextsThatAServerWouldRefuseAreMeasuredAndCounted) {
+  const std::string words(5'000, 'a');
+  dir_.Write("docs.tsv", absl::StrCat("d1\tpie ", words, "\nd2\tbread\n"));
+  dir_.Write("queries.tsv", absl::StrCat("q1\tpie\nq2\tbread ", words, "\n"));
+  dir_.Write("qrels.txt", "q1 0 d1 1\nq2 0 d2 1\n");
+  const ProgramResult result = Evaluate({"--ranker=bm25", "--output=json"});
+  EXPECT_THAT(result.err, HasSubstr("over 4096 bytes: 2;"));
+  EXPECT_EQ(nlohmann::json::parse(result.out)["metrics"]["mrr"], 1.0);
+}
+
 TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
   ExpectWrongUse({"--ranker=bm52"}, "--ranker=bm52: 'bm52' is no ranker");
   ExpectWrongUse({"--ranker=bm25+"}, "--ranker=bm25+");
