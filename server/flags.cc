@@ -257,8 +257,9 @@ void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
             "PEM file: the CAs of client certificates. With it gRPC needs one; "
             "over HTTP calls do, pages do not.");
   flags.Add("api_keys_file", &options.api_keys_file,
-            "File of API keys, one a line: role (read, write or admin), blank, "
-            "SHA-256 of the key. Callers then need \"authorization: Bearer "
+            "File of API keys, one a line: role (read, write, admin or "
+            "write-events), blank, SHA-256 of the key. Callers then need "
+            "\"authorization: Bearer "
             "KEY\". Read again when it changes.");
   flags.Group("Security", Level::kAdvanced);
   AddAddress(

@@ -18,7 +18,7 @@ from google.protobuf import descriptor_pb2
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = ROOT / "proto/semrank/v1/openapi.json"
-PROTOS = ["common", "ranking_service", "embedding_service", "catalog_service", "model_service", "model_config"]
+PROTOS = ["common", "ranking_service", "embedding_service", "catalog_service", "model_service", "event_service", "model_config"]
 Field = descriptor_pb2.FieldDescriptorProto
 
 NUMBERS = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
@@ -155,6 +155,8 @@ CALLS = [
     ("Models", "/v1/limits", "getLimits", "The server's limits", "GetLimitsRequest", "GetLimitsResponse", "Status", {"all": {}}),
     ("Catalog", "/v1/delete", "deleteDocuments", "Deletes documents by key", "DeleteDocumentsRequest", "DeleteDocumentsResponse",
      "Status", {"by_key": {"ids": ["7"], "document_ids": ["gimp"]}}),
+    ("Events", "/v1/events", "reportEvents", "Keeps clicks on lists that were shown", "ReportEventsRequest", "ReportEventsResponse",
+     "Status", {}),
     ("OpenAI", "/v1/embeddings", "openAiEmbeddings", "Embeddings as OpenAI's API", "OpenAiEmbeddingsRequest", "OpenAiEmbeddings",
      "OpenAiError", {"one": {"model": "", "input": "desk lamp"}, "query": {"input": ["lamp"], "input_type": "query"}}),
     ("Cohere and Jina", "/v1/rerank", "rerankV1", "Rerank as Cohere's version 1 and Jina", "RerankRequest", "Reranked", "CohereError",
@@ -185,6 +187,7 @@ PAGES = [
 ]
 TAGS = {
     "Ranking": "Scores and vectors of texts.", "Catalog": "Documents known by id.", "Models": "What is served.",
+    "Events": "What users did with results; needs --events.",
     "OpenAI": "For clients of OpenAI's embeddings API.", "Cohere and Jina": "For clients of their rerank and embed APIs.",
     "Text Embeddings Inference": "For clients of Hugging Face's server.", "Operation": "For probes and scrapers; without a key.",
 }

@@ -20,9 +20,9 @@
 namespace semrank {
 namespace {
 
-// In the order of Role, in which each role includes those before it.
-constexpr std::array<std::string_view, 3> kRoleNames = {"read", "write",
-                                                        "admin"};
+// In the order of Role.
+constexpr std::array<std::string_view, 4> kRoleNames = {
+    "read", "write", "admin", "write-events"};
 constexpr std::string_view kScheme = "Bearer ";
 constexpr std::size_t kHexDigits = 64;
 
@@ -31,6 +31,13 @@ std::optional<Role> ParseRole(std::string_view name) {
     if (name == kRoleNames[i]) return static_cast<Role>(i);
   }
   return std::nullopt;
+}
+
+bool Includes(Role role, Role required) {
+  if (role == Role::kWriteEvents || required == Role::kWriteEvents) {
+    return role == required || role == Role::kAdmin;
+  }
+  return role >= required;  // the others are ordered
 }
 
 bool IsSha256(const std::string& hex) {
@@ -76,7 +83,9 @@ absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
     if (words.empty()) continue;
     const std::optional<Role> role = ParseRole(words[0]);
     if (!role.has_value()) {
-      return LineError(line_number, "must begin with read, write or admin");
+      return LineError(line_number,
+                       "must begin with read, write, admin or "
+                       "write-events");
     }
     const std::string hash =
         words.size() == 2 ? absl::AsciiStrToLower(words[1]) : "";
@@ -119,8 +128,7 @@ absl::Status ApiKeys::Check(std::string_view authorization,
   if (!role.has_value()) {
     return Unauthenticated("UNKNOWN_KEY", "the key is not known");
   }
-  // Roles are ordered; see kRoleNames.
-  if (*role >= required) return absl::OkStatus();
+  if (Includes(*role, required)) return absl::OkStatus();
   const std::string name(kRoleNames[static_cast<int>(required)]);
   return MakeError(absl::StatusCode::kPermissionDenied, "ROLE_REQUIRED",
                    absl::StrFormat("the key does not have the %s role", name),

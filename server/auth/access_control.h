@@ -13,13 +13,16 @@
 
 namespace semrank {
 
-enum class Role { kRead, kWrite, kAdmin };
+// A key that reports events may do nothing else, because back ends that face
+// browsers hold it.
+enum class Role { kRead, kWrite, kAdmin, kWriteEvents };
 
 // The keys of one file.
 //
 //   File     one key a line: role, blank, SHA-256 of the key as 64 hex digits;
-//            empty lines and what follows a # are skipped. Each role may do
-//            what the ones before it may.
+//            empty lines and what follows a # are skipped.
+//   Roles    a writer may do what a reader may. A write-events key may report
+//            events and do nothing else. An administrator may do all.
 //   Hash     plain SHA-256 is enough for random keys of 128 bits and more,
 //            which no attacker can enumerate. Salt and slow hashing protect
 //            passwords that people choose; here they would only cost every

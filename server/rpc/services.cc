@@ -16,6 +16,7 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/catalog_service.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
+#include "semrank/v1/event_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/base/errors.h"
@@ -332,6 +333,7 @@ std::vector<std::unique_ptr<grpc::Service>> MakeServices(
   services.push_back(
       std::make_unique<TableService<v1::CatalogService>>(shared));
   services.push_back(std::make_unique<TableService<v1::ModelService>>(shared));
+  services.push_back(std::make_unique<TableService<v1::EventService>>(shared));
   return services;
 }
 

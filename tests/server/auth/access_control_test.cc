@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "absl/status/status.h"
+#include "model/format/sha256.h"
 #include "server/base/errors.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -61,6 +62,22 @@ TEST(ApiKeysTest, EachRoleMayDoWhatTheOnesBeforeItMay) {
       }
     }
   }
+}
+
+TEST(ApiKeysTest, AKeyThatReportsEventsMayDoNothingElse) {
+  const std::string events = Sha256Hex("events-key").value();
+  ASSERT_OK_AND_ASSIGN(const ApiKeys keys,
+                       ApiKeys::Parse(kFile + ("\nwrite-events " + events)));
+  const auto may = [&](const char* header, Role role) {
+    return keys.Check(header, role).ok();
+  };
+  EXPECT_TRUE(may("Bearer events-key", Role::kWriteEvents));
+  for (const Role role : {Role::kRead, Role::kWrite, Role::kAdmin}) {
+    EXPECT_FALSE(may("Bearer events-key", role));
+  }
+  EXPECT_FALSE(may("Bearer reader-key", Role::kWriteEvents));
+  EXPECT_FALSE(may("Bearer writer-key", Role::kWriteEvents));
+  EXPECT_TRUE(may("Bearer admin-key", Role::kWriteEvents));
 }
 
 TEST(ApiKeysTest, AByteOrderMarkBeforeTheFirstKeyIsSkipped) {

@@ -84,6 +84,8 @@ std::string RoleName(Role role) {
       return "write";
     case Role::kAdmin:
       return "admin";
+    case Role::kWriteEvents:
+      return "write-events";
   }
   return "";
 }
@@ -156,7 +158,7 @@ TEST(MethodsTest, EachServiceIsNamedOnce) {
   const std::vector<std::string_view> names = ServiceNames();
   EXPECT_EQ(std::set<std::string_view>(names.begin(), names.end()).size(),
             names.size());
-  EXPECT_EQ(names.size(), 4u);
+  EXPECT_EQ(names.size(), 5u);
 }
 
 }  // namespace
