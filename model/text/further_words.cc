@@ -51,20 +51,45 @@ constexpr std::array<std::int32_t, kNumFinals> kFinals = {
     0x313F, 0x3140, 0x3141, 0x3142, 0x3144, 0x3145, 0x3146,
     0x3147, 0x3148, 0x314A, 0x314B, 0x314C, 0x314D, 0x314E};
 
-void AppendSyllable(std::int32_t syllable, std::string& letters) {
+// Writes two or three letters. Returns their bytes.
+int WriteSyllable(std::int32_t syllable, char* out) {
   const int index = syllable - kFirstSyllable;
-  AppendUtf8(kInitials[index / (kNumVowels * kNumFinals)], letters);
-  AppendUtf8(kFirstVowel + index / kNumFinals % kNumVowels, letters);
   const std::int32_t final = kFinals[index % kNumFinals];
-  if (final != 0) AppendUtf8(final, letters);
+  int size = EncodeTo(kInitials[index / (kNumVowels * kNumFinals)], out);
+  size += EncodeTo(kFirstVowel + index / kNumFinals % kNumVowels, out + size);
+  return final == 0 ? size : size + EncodeTo(final, out + size);
+}
+
+// Writes the word with each syllable in letters. Returns its end, or null if it
+// has no syllable.
+char* WriteHangulLetters(std::string_view word, char* out) {
+  bool has_syllable = false;
+  for (std::size_t i = 0; i < word.size();) {
+    // Syllables have three bytes, of which the first tells how many there are.
+    if ((word[i] & 0xF0) != 0xE0) {
+      *out++ = word[i++];
+      continue;
+    }
+    const std::int32_t code_point = (word[i] & 0xF) << 12 |
+                                    (word[i + 1] & 0x3F) << 6 |
+                                    (word[i + 2] & 0x3F);
+    const bool is_syllable =
+        code_point >= kFirstSyllable && code_point <= kLastSyllable;
+    has_syllable |= is_syllable;
+    out += is_syllable ? WriteSyllable(code_point, out)
+                       : EncodeTo(code_point, out);
+    i += 3;
+  }
+  return has_syllable ? out : nullptr;
 }
 
 }  // namespace
 
-void AppendFurtherWord(std::string_view word, std::string& normalized) {
+void AppendFurtherWords(std::string_view words, std::string& normalized) {
+  if (words.empty()) return;
   const bool is_first = normalized.find(kFurtherWords) == std::string::npos;
   normalized += is_first ? kFurtherWords : ' ';
-  normalized += word;
+  normalized += words;
 }
 
 void SpelledRuns::Add(std::int32_t code_point, TextClass text_class) {
@@ -149,20 +174,20 @@ bool RemoveAccents(std::string_view word, std::string& plain) {
   return changed && !plain.empty();
 }
 
-bool SpellHangul(std::string_view word, std::string& letters) {
-  letters.clear();
-  bool has_syllable = false;
-  for (std::size_t i = 0; i < word.size();) {
-    std::int32_t code_point;
-    i += static_cast<std::size_t>(DecodeFirstOf(word.substr(i), code_point));
-    if (code_point < kFirstSyllable || code_point > kLastSyllable) {
-      AppendUtf8(code_point, letters);
-      continue;
-    }
-    has_syllable = true;
-    AppendSyllable(code_point, letters);
-  }
-  return has_syllable;
+void AppendHangulLetters(std::string& normalized) {
+  const std::size_t size = normalized.size();
+  // Three letters of three bytes for each syllable of three.
+  normalized.resize(size + 1 + 3 * size);
+  char* out = normalized.data() + size;
+  char separator = kFurtherWords;
+  ForEachWord({normalized.data(), size}, [&](std::string_view word) {
+    *out = separator;
+    char* const end = WriteHangulLetters(word, out + 1);
+    if (end == nullptr) return;
+    out = end;
+    separator = ' ';
+  });
+  normalized.resize(static_cast<std::size_t>(out - normalized.data()));
 }
 
 }  // namespace semrank

@@ -12,8 +12,8 @@
 
 namespace semrank {
 
-// Appends `word` as a further word of `normalized`.
-void AppendFurtherWord(std::string_view word, std::string& normalized);
+// Appends words, with a blank between two, as further words of `normalized`.
+void AppendFurtherWords(std::string_view words, std::string& normalized);
 
 // Collects runs of letters and signs such as c++, .net, at&t, 3.5 and 5", as
 // they are spelled. Signs that end a sentence or bracket a word are no part of
@@ -59,9 +59,10 @@ class SpelledRuns {
 // Replaces `plain` by the word without its accents. False if it has none.
 bool RemoveAccents(std::string_view word, std::string& plain);
 
-// Replaces `letters` by the word with each Hangul syllable in letters, as they
-// are typed: 한 is ㅎㅏㄴ. False if it has no syllable.
-bool SpellHangul(std::string_view word, std::string& letters);
+// Appends each word with Hangul syllables once more as a further word, in
+// letters as they are typed: 한 is ㅎㅏㄴ. `normalized`, which is valid UTF-8,
+// has no further words yet.
+void AppendHangulLetters(std::string& normalized);
 
 }  // namespace semrank
 

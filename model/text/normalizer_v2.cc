@@ -1,6 +1,7 @@
 #include "model/text/normalizer_v2.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,15 +17,6 @@
 namespace semrank {
 namespace {
 
-constexpr std::uint64_t kOnes = 0x0101010101010101;
-constexpr std::uint64_t kHighBits = 0x80 * kOnes;
-
-// In the high bit of each byte: whether it is in [first, last]. All bytes of
-// `word` are ASCII.
-constexpr std::uint64_t BytesIn(std::uint64_t word, int first, int last) {
-  return (word + (0x80 - first) * kOnes) & ~(word + (0x7F - last) * kOnes);
-}
-
 // What decides how a text is read.
 struct TextKind {
   bool is_ascii = true;
@@ -32,25 +24,42 @@ struct TextKind {
   bool has_signs = false;
 };
 
-TextKind KindOf(std::string_view text) {
-  std::uint64_t bytes = 0, signs = 0;
-  const auto look_at = [&](std::uint64_t word) {
-    bytes |= word;
+// Compilers turn the loops over a block into a few vector instructions.
+constexpr std::size_t kBlockBytes = 16;
+using Block = std::array<unsigned char, kBlockBytes>;
+
+void LookAt(const Block& text, Block& bytes, Block& signs) {
+  for (std::size_t i = 0; i < kBlockBytes; ++i) {
+    const unsigned char c = text[i];
+    bytes[i] |= c;
     // From " to /, but for the comma, which nearly always ends a word.
-    signs |= (BytesIn(word, '"', '/') & ~BytesIn(word, ',', ',')) |
-             BytesIn(word, '_', '`');
-  };
-  std::uint64_t word;
-  std::size_t i = 0;
-  for (; i + sizeof(word) <= text.size(); i += sizeof(word)) {
-    std::memcpy(&word, text.data() + i, sizeof(word));
-    look_at(word);
+    const bool sign = (c >= '"') & (c <= '/') & (c != ',');
+    signs[i] |= sign | (c == '_') | (c == '`');
   }
-  word = 0;
-  // An empty view may have no data, which memcpy must not get.
-  if (i < text.size()) std::memcpy(&word, text.data() + i, text.size() - i);
-  look_at(word);
-  return {(bytes & kHighBits) == 0, (signs & kHighBits) != 0};
+}
+
+TextKind KindOf(std::string_view text) {
+  Block bytes = {}, signs = {}, block = {};
+  const auto look_at = [&](const char* begin, std::size_t size) {
+    std::memcpy(block.data(), begin, size);
+    LookAt(block, bytes, signs);
+  };
+  if (text.size() < kBlockBytes) {
+    // An empty view may have no data, which memcpy must not get.
+    if (!text.empty()) look_at(text.data(), text.size());
+  } else {
+    for (std::size_t i = kBlockBytes; i < text.size(); i += kBlockBytes) {
+      look_at(text.data() + i - kBlockBytes, kBlockBytes);
+    }
+    // Some bytes twice, rather than a part of a block.
+    look_at(text.data() + text.size() - kBlockBytes, kBlockBytes);
+  }
+  unsigned char any_byte = 0, any_sign = 0;
+  for (std::size_t k = 0; k < kBlockBytes; ++k) {
+    any_byte |= bytes[k];
+    any_sign |= signs[k];
+  }
+  return {any_byte < 0x80, any_sign != 0};
 }
 
 // Writes the words of folded characters.
@@ -137,7 +146,9 @@ class WordWriter {
       *out_++ = static_cast<char>(code_point);
       return;
     }
-    has_accents_ |= WithoutAccent(code_point) != code_point;
+    if (!splits_scripts_) {  // a name
+      has_accents_ |= WithoutAccent(code_point) != code_point;
+    }
     out_ += EncodeTo(code_point, out_);
   }
 
@@ -248,18 +259,6 @@ std::string RunsOf(WordForm form, ForEachCharacter for_each) {
   return runs.runs();
 }
 
-void AppendRuns(std::string_view runs, std::string& normalized) {
-  if (!runs.empty()) AppendFurtherWord(runs, normalized);
-}
-
-void AppendHangulLetters(std::string& normalized) {
-  const std::string words = normalized;
-  std::string letters;
-  ForEachWord(words, [&](std::string_view word) {
-    if (SpellHangul(word, letters)) AppendFurtherWord(letters, normalized);
-  });
-}
-
 // The name in words without accents; those with accents are further words.
 void SwapAccents(std::string& words) {
   std::string plain_words, plain;
@@ -271,7 +270,7 @@ void SwapAccents(std::string& words) {
   words = std::move(plain_words);
   FoldAgain(words);
   ForEachWord(accented, [&](std::string_view word) {
-    if (RemoveAccents(word, plain)) AppendFurtherWord(word, words);
+    if (RemoveAccents(word, plain)) AppendFurtherWords(word, words);
   });
 }
 
@@ -304,7 +303,7 @@ absl::Status NormalizeOther(std::string_view text, WordForm form,
   } else if (writer.has_hangul()) {
     AppendHangulLetters(normalized);
   }
-  AppendRuns(runs, normalized);
+  AppendFurtherWords(runs, normalized);
   return absl::OkStatus();
 }
 
@@ -318,11 +317,11 @@ absl::Status NormalizeTextV2(std::string_view text, WordForm form,
     return NormalizeOther(text, form, normalized);
   }
   // The rules for ASCII are those of version 1, and its loop is fast.
+  if (!kind.has_signs) return NormalizeTextV1(text, normalized);
   SEMRANK_RETURN_IF_ERROR(NormalizeTextV1(text, normalized));
-  if (kind.has_signs) {
-    AppendRuns(RunsOf(form, [&](auto visit) { ForEachSimple(text, visit); }),
-               normalized);
-  }
+  AppendFurtherWords(
+      RunsOf(form, [&](auto visit) { ForEachSimple(text, visit); }),
+      normalized);
   return absl::OkStatus();
 }
 
