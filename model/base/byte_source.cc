@@ -169,6 +169,10 @@ class FileSource : public ByteSource {
                                : ReadDecoded(buffer, capacity);
   }
 
+  std::size_t num_complete_bytes() const override {
+    return num_complete_bytes_;
+  }
+  bool is_truncated() const override { return is_truncated_; }
   double fraction_read() const override {
     if (size_.value_or(0) == 0) return 0;
     return std::min(1.0, static_cast<double>(num_read_ - unread_.size()) /
@@ -194,6 +198,7 @@ class FileSource : public ByteSource {
     if (unread_.empty() && !at_end_) SEMRANK_RETURN_IF_ERROR(ReadMore());
     const std::size_t count = unread_.copy(buffer, capacity);
     unread_.remove_prefix(count);
+    num_complete_bytes_ += count;
     return count;
   }
 
@@ -204,6 +209,8 @@ class FileSource : public ByteSource {
       absl::StatusOr<std::size_t> count =
           decoder_->Decode(unread_, buffer, capacity);
       if (!count.ok()) return WithPath(count.status());
+      num_decoded_ += *count;
+      if (decoder_->between_streams()) num_complete_bytes_ = num_decoded_;
       // A decoder may consume input, such as a header, without any output. 0
       // would mean the end here, so read on.
       if (*count > 0) return count;
@@ -211,6 +218,7 @@ class FileSource : public ByteSource {
       if (!at_end_) SEMRANK_RETURN_IF_ERROR(ReadMore());
       if (at_end_ && decoder_->between_streams()) return std::size_t{0};
       if (at_end_) {
+        is_truncated_ = true;
         return WithPath(absl::DataLossError("compressed data is truncated"));
       }
     }
@@ -227,7 +235,10 @@ class FileSource : public ByteSource {
   std::array<char, 1 << 16> buffer_;
   std::string_view unread_{buffer_.data(), 0};
   std::size_t num_read_ = 0;
+  std::size_t num_decoded_ = 0;
+  std::size_t num_complete_bytes_ = 0;
   bool at_end_ = false;
+  bool is_truncated_ = false;
   std::unique_ptr<Decoder> decoder_;  // null for a plain file
 };
 

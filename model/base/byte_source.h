@@ -38,6 +38,11 @@ class ByteSource {
   // Fraction of the file's bytes (before decompression) that were read, in
   // [0, 1]; 0 when its size is unknown.
   virtual double fraction_read() const = 0;
+  // How many of the bytes that Read returned, from the first on, belong to
+  // complete streams, of which the checksums were right. All of a plain file.
+  virtual std::size_t num_complete_bytes() const = 0;
+  // After an error: whether the file only ends too early, inside a stream.
+  virtual bool is_truncated() const = 0;
 };
 
 // Whether a file that starts with `head` is decompressed. Four bytes suffice.

@@ -28,6 +28,8 @@ enum class RandomPurpose : std::uint64_t {
   kTextHash = 9,
   kQueryTypos = 10,
   kLexicalFit = 11,
+  kExaminationBootstrap = 12,
+  kInterleavingBootstrap = 13,
 };
 
 class Random {
