@@ -1,0 +1,48 @@
+#include "model/events/click_rows.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+namespace {
+
+void AppendField(std::string_view text, std::string& lines) {
+  for (const char c : text) {
+    lines += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+  }
+  lines += '\t';
+}
+
+}  // namespace
+
+void ClickRows::Add(TextId query, TextId title, std::uint32_t position,
+                    bool clicked) {
+  Sums& sums = sums_[{query, title, position}];
+  ++sums.impressions;
+  if (clicked) ++sums.clicks;
+}
+
+std::vector<ClickRow> ClickRows::Sorted() const {
+  std::vector<ClickRow> rows;
+  rows.reserve(sums_.size());
+  for (const auto& [key, sums] : sums_) {
+    rows.push_back(
+        {key.query, key.title, key.position, sums.clicks, sums.impressions});
+  }
+  std::ranges::sort(rows, {}, [](const ClickRow& row) {
+    return std::tuple(row.query, row.title, row.position);
+  });
+  return rows;
+}
+
+void AppendClickRow(const ClickRow& row, std::string_view query,
+                    std::string_view title, std::string& lines) {
+  AppendField(query, lines);
+  AppendField(title, lines);
+  absl::StrAppendFormat(&lines, "%d\t%d\t%d\n", row.clicks, row.impressions,
+                        row.position);
+}
+
+}  // namespace semrank

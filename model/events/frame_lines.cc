@@ -1,0 +1,79 @@
+#include "model/events/frame_lines.h"
+
+#include <algorithm>
+
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 17;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FrameLines>> FrameLines::Open(
+    const std::string& path) {
+  SEMRANK_ASSIGN_OR_RETURN(auto source, ByteSource::Open(path));
+  return std::make_unique<FrameLines>(path, std::move(source));
+}
+
+absl::StatusOr<FrameLines::Result> FrameLines::Next(std::string_view& line) {
+  while (!TakeLine(line)) {
+    // An error is returned after the lines that precede it.
+    if (end_.has_value()) return *end_;
+    SEMRANK_RETURN_IF_ERROR(ReadMore());
+  }
+  ++line_number_;
+  return Result::kLine;
+}
+
+bool FrameLines::TakeLine(std::string_view& line) {
+  const std::size_t end =
+      std::string_view(buffer_).substr(0, num_whole_).find('\n', next_);
+  if (end == std::string_view::npos) return false;
+  line = std::string_view(buffer_).substr(next_, end - next_);
+  next_ = end + 1;
+  return true;
+}
+
+absl::Status FrameLines::ReadMore() {
+  num_before_ += next_;
+  buffer_.erase(0, std::exchange(next_, 0));
+  const std::size_t size = buffer_.size();
+  buffer_.resize(size + kChunkBytes);
+  const auto count = source_->Read(buffer_.data() + size, kChunkBytes);
+  buffer_.resize(size + (count.ok() ? *count : 0));
+  num_whole_ =
+      std::max(source_->num_complete_bytes(), num_before_) - num_before_;
+  if (buffer_.size() > kMaxFrameBytes) num_whole_ = buffer_.size();
+  if (!count.ok()) {
+    SEMRANK_ASSIGN_OR_RETURN(end_, Classify(count.status()));
+  } else if (*count == 0) {
+    EndBuffer();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FrameLines::Result> FrameLines::Classify(
+    const absl::Status& status) {
+  if (source_->is_truncated()) return Result::kCut;
+  if (!absl::IsDataLoss(status) && !absl::IsResourceExhausted(status)) {
+    return status;
+  }
+  problem_ = std::string(status.message());
+  return Result::kDamaged;
+}
+
+// The last line of a plain file may lack its line break. A Zstandard file of
+// fewer bytes than its magic number looks like a plain one.
+void FrameLines::EndBuffer() {
+  constexpr std::size_t kMagicBytes = 4;
+  const bool is_cut = !buffer_.empty() && path_.ends_with(".zst") &&
+                      num_before_ + buffer_.size() < kMagicBytes;
+  end_ = is_cut ? Result::kCut : Result::kEnd;
+  if (is_cut || buffer_.empty() || buffer_.ends_with('\n')) return;
+  buffer_ += '\n';
+  num_whole_ = buffer_.size();
+}
+
+}  // namespace semrank
