@@ -40,6 +40,9 @@ With judged queries, whose NDCG@10 chooses the epoch:
 Without clicks, from the titles of a catalogue (and the general English model):
   semrank-train --docs=docs.tsv --model_dir=models/shop
 
+With clicks and the catalogue that the model is to rank:
+  semrank-train --train=clicks.tsv --docs=docs.tsv --model_dir=models/shop
+
 More clicks for a published model:
   semrank-train --train=yesterday.tsv --init_from=models/shop \
       --model_dir=models/shop

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
@@ -15,6 +16,7 @@
 #include "model/base/status_macros.h"
 #include "model/data/input_progress.h"
 #include "model/data/pair_reader.h"
+#include "model/train/data/catalogue.h"
 #include "model/train/data/check_pairs.h"
 #include "model/train/data/earlier_pairs.h"
 #include "model/train/data/memory_budget.h"
@@ -167,6 +169,22 @@ std::vector<TextId> TextsOfVocabulary(const std::vector<TextId>& queries,
   return ids;
 }
 
+// Both are in ascending order.
+std::vector<TextId> Union(std::span<const TextId> a,
+                          std::span<const TextId> b) {
+  std::vector<TextId> all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
+
+// How often each query counts in the idf, so that all of them count about as
+// much as the titles of the catalogue.
+std::int64_t QueryCount(std::span<const TextId> queries,
+                        std::span<const TextId> catalogue) {
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(catalogue.size() / queries.size()));
+}
+
 DataStatistics Describe(const std::vector<TextPair>& pairs,
                         const TextInterner& texts,
                         const std::vector<TextId>& queries,
@@ -179,23 +197,43 @@ DataStatistics Describe(const std::vector<TextPair>& pairs,
   return statistics;
 }
 
+// The titles of --docs, if it is given and the model has a lexical part.
+absl::StatusOr<std::vector<TextId>> TakeCatalogue(
+    const TrainOptions& options, std::span<const TextId> titles,
+    BadLines& bad_lines, TextInterner& texts, DataStatistics& statistics) {
+  std::vector<TextId> catalogue;
+  if (options.data.docs_file.empty() || options.features.lexical_weight == 0) {
+    return catalogue;
+  }
+  SEMRANK_ASSIGN_OR_RETURN(catalogue,
+                           ReadCatalogue(options.data, bad_lines, texts));
+  statistics.catalogue_titles = static_cast<std::int64_t>(catalogue.size());
+  statistics.known_share = ShareOfTitles(catalogue, titles);
+  absl::FPrintF(stderr,
+                "%d titles in the catalogue; the training pairs have %.0f %% "
+                "of them\n",
+                catalogue.size(), 100 * statistics.known_share);
+  return catalogue;
+}
+
 // The data with everything that is made of `texts`. `statistics` has what was
 // counted of the training pairs.
 TrainingData MakeData(const TrainOptions& options, const TextInterner& texts,
                       Featurizer featurizer, std::vector<TextPair> valid_pairs,
-                      std::vector<TextId> titles, DataStatistics statistics,
-                      const BadLines& bad_lines) {
+                      std::vector<TextId> titles, std::vector<TextId> catalogue,
+                      DataStatistics statistics, const BadLines& bad_lines) {
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
   TrainingData data = {.featurizer = std::move(featurizer),
                        .bags = std::move(bags)};
-  data.held_out =
-      MakeHeldOutCollection(texts, valid_pairs, titles, options.seed);
   statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
   statistics.bad_lines = bad_lines.count();
   statistics.features = NumListedFeatures(data.featurizer);
   data.statistics = statistics;
   data.valid_pairs = std::move(valid_pairs);
   data.titles = std::move(titles);
+  data.catalogue = std::move(catalogue);
+  data.held_out = MakeHeldOutCollection(texts, data.valid_pairs,
+                                        data.served_titles(), options.seed);
   return data;
 }
 
@@ -246,6 +284,10 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
       ChooseFeatures(options.features, texts,
                      TextsOfVocabulary(queries, titles, shown), train_pairs,
                      NumPaddings(options.tower)));
+  DataStatistics statistics = Describe(train_pairs, texts, queries, titles);
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextId> catalogue,
+      TakeCatalogue(options, titles, bad_lines, texts, statistics));
   // The number of features is known here for the first time, and with it the
   // size of the model.
   SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
@@ -258,15 +300,15 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                 train_pairs.size(), queries.size(), titles.size(),
                 valid_pairs.size(), NumListedFeatures(featurizer),
                 bad_lines.count());
-  const DataStatistics statistics =
-      Describe(train_pairs, texts, queries, titles);
-  std::vector<float> idf = LexicalIdfOf(
-      options.features, texts, TextsOfVocabulary(queries, titles, shown));
+  std::vector<float> idf =
+      LexicalIdfOf(options.features, texts,
+                   Union(TextsOfVocabulary(queries, titles, shown), catalogue),
+                   queries, QueryCount(queries, catalogue));
   std::string kept_pairs = KeptPairsOf(options.data, texts, train_pairs,
                                        valid_pairs, earlier.omitted);
   TrainingData data =
       MakeData(options, texts, std::move(featurizer), std::move(valid_pairs),
-               std::move(titles), statistics, bad_lines);
+               std::move(titles), std::move(catalogue), statistics, bad_lines);
   data.lexical_idf = std::move(idf);
   data.train_pairs = std::move(train_pairs);
   data.kept_pairs = std::move(kept_pairs);
@@ -286,6 +328,12 @@ absl::Status CheckStreamable(const TrainOptions& options) {
         "the click log does not fit in --memory_limit, but --logq=%g needs the "
         "number of pairs of every title: give more memory or --logq=0",
         options.loss.logq));
+  }
+  if (!options.data.docs_file.empty()) {
+    return absl::ResourceExhaustedError(
+        "the click log does not fit in --memory_limit, but --docs needs its "
+        "titles in memory, to know which of the catalogue's it has: give more "
+        "memory or omit --docs");
   }
   if (UsesShownTitles(options.loss) && options.data.judged_file.empty()) {
     return absl::ResourceExhaustedError(
@@ -334,7 +382,7 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   }
   TrainingData data = MakeData(options, stream.texts, std::move(featurizer),
                                std::move(log.held_out), std::move(log.titles),
-                               log.statistics, bad_lines);
+                               /*catalogue=*/{}, log.statistics, bad_lines);
   // A stream keeps no queries.
   data.lexical_idf = LexicalIdfOf(options.features, stream.texts, data.titles);
   data.shown = std::move(shown);

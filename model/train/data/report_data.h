@@ -43,6 +43,10 @@ struct DataStatistics {
   // Lines that were skipped so far.
   std::int64_t bad_lines = 0;
   std::int64_t features = 0;
+  // Distinct titles of --docs, and the share of them that the training pairs
+  // have; 0 without it.
+  std::int64_t catalogue_titles = 0;
+  double known_share = 0;
   // Distinct texts of the training pairs. When pairs are streamed, a text
   // counts as often as it occurs.
   bool distinct_texts = true;

@@ -49,9 +49,11 @@ struct TrainingData {
   // The texts that `bags` numbers, if they are still needed: for typos in
   // queries, or to fit the lexical weight; otherwise null.
   std::shared_ptr<const TextInterner> texts = nullptr;
+  // The titles of --docs; empty without it.
+  std::vector<TextId> catalogue = {};
   // idf of the hashed letter n-grams of the lexical part, over the distinct
-  // texts of the training pairs (over `titles` for a streaming data set); empty
-  // without one.
+  // texts of the training pairs (over `titles` for a streaming data set) and of
+  // the catalogue; empty without one.
   std::vector<float> lexical_idf = {};
   // The file of a sample of all pairs of the run (kept_pairs.h); empty for a
   // streaming data set.
@@ -60,6 +62,11 @@ struct TrainingData {
   std::int64_t num_kept_pairs = 0;
   // valid_pairs with their texts (MakeHeldOutCollection); null without any.
   std::shared_ptr<const Collection> held_out = nullptr;
+
+  // The titles that the model will rank, as far as the run knows them.
+  const std::vector<TextId>& served_titles() const {
+    return catalogue.empty() ? titles : catalogue;
+  }
 };
 
 }  // namespace semrank

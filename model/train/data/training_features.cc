@@ -96,7 +96,9 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
 
 std::vector<float> LexicalIdfOf(const FeatureOptions& features,
                                 const TextInterner& texts,
-                                std::span<const TextId> ids) {
+                                std::span<const TextId> ids,
+                                std::span<const TextId> queries,
+                                std::int64_t query_count) {
   if (features.lexical_weight == 0) return {};
   const LexicalOptions options;
   // Length and number of buckets are in range.
@@ -105,19 +107,25 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& features,
           .value();
   std::vector<std::int64_t> frequencies(options.num_buckets);
   std::vector<std::uint32_t> buckets;
-  for (const TextId id : ids) {
+  const auto count = [&](TextId id, std::int64_t times) {
     buckets.clear();
     ngrams.AppendIndices(texts.text(id), buckets);
     std::sort(buckets.begin(), buckets.end());
     // df counts texts: a bucket counts once for each, however often it occurs.
     buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
-    for (const std::uint32_t bucket : buckets) ++frequencies[bucket];
+    for (const std::uint32_t bucket : buckets) frequencies[bucket] += times;
+  };
+  for (const TextId id : ids) count(id, 1);
+  auto num_texts = static_cast<std::int64_t>(ids.size());
+  if (query_count > 1) {
+    for (const TextId id : queries) count(id, query_count - 1);
+    num_texts += static_cast<std::int64_t>(queries.size()) * (query_count - 1);
   }
   // A bucket that no text has gets the highest idf: queries may have it.
   std::vector<float> idf;
   idf.reserve(frequencies.size());
   for (const std::int64_t frequency : frequencies) {
-    idf.push_back(LexicalIdf(static_cast<std::int64_t>(ids.size()), frequency));
+    idf.push_back(LexicalIdf(num_texts, frequency));
   }
   return idf;
 }

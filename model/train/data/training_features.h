@@ -4,6 +4,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
 #define SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -32,10 +33,14 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
 // idf of the kMaxLexicalBuckets hashed letter trigrams over the distinct texts
 // `ids` (lexical_part.h), also for a weight that is yet to be fitted; empty if
 // the weight is 0. Queries count too: what many of them have says little about
-// what they look for, though hardly a title may have it.
+// what they look for, though hardly a title may have it. Each of `queries`,
+// which are among `ids`, counts `query_count` times: a catalogue has far more
+// titles than a small log has queries.
 std::vector<float> LexicalIdfOf(const FeatureOptions& options,
                                 const TextInterner& texts,
-                                std::span<const TextId> ids);
+                                std::span<const TextId> ids,
+                                std::span<const TextId> queries = {},
+                                std::int64_t query_count = 1);
 
 // The features of texts that the towers read.
 TextForm TextFormOf(const TowerOptions& options);

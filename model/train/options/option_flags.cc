@@ -61,10 +61,12 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
                    "after each epoch; needs --valid_docs and --valid_qrels.");
   command_line.Add("docs", &options.docs_file,
                    "Documents of the catalogue, doc_id TAB title, or .csv and "
-                   ".jsonl as semrank put reads them. Without --train they are "
-                   "all that the model is made of: letter trigrams weighted by "
-                   "the catalogue, beside the general English model if it is "
-                   "installed and knows the texts.");
+                   ".jsonl as semrank put reads them. Beside --train their "
+                   "titles count in the idf of the lexical part, and its "
+                   "weight suits the share of them that the log knows. Without "
+                   "--train they are all that the model is made of: letter "
+                   "trigrams weighted by the catalogue, beside the general "
+                   "English model if it is installed and knows the texts.");
   command_line.Add("valid_docs", &options.valid_docs,
                    "Documents, doc_id TAB title, that --valid_queries rank.");
   command_line.Add("valid_qrels", &options.valid_qrels,

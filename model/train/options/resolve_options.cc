@@ -259,10 +259,6 @@ absl::Status CheckFilesAreNamed(const DataOptions& data) {
     return FlagError("train", "",
                      "names no file of pairs, nor --docs a catalogue");
   }
-  if (!data.train_files.empty() && !data.docs_file.empty()) {
-    return FlagError("docs", data.docs_file,
-                     "makes a model without clicks; omit it, or --train");
-  }
   if (data.model_dir.empty()) {
     return FlagError("model_dir", "", "names no folder for the model");
   }
@@ -271,7 +267,8 @@ absl::Status CheckFilesAreNamed(const DataOptions& data) {
          {std::pair<std::string_view, const std::string&>{"valid_queries",
                                                           data.valid_queries},
           {"valid_docs", data.valid_docs},
-          {"valid_qrels", data.valid_qrels}}) {
+          {"valid_qrels", data.valid_qrels},
+          {"docs", data.docs_file}}) {
       if (file != other) continue;
       return FlagError("train", file,
                        absl::StrFormat("is the file of --%s, too; a line of "
@@ -336,6 +333,12 @@ std::string WhatMakesUnused(std::string_view flag,
   if (flag == "patience") {
     return options.early_stopping == EpochMeasure::kLast ? "early_stopping=last"
                                                          : "";
+  }
+  // The titles of the catalogue count in the lexical part alone.
+  if (flag == "docs") {
+    const bool unused = !options.data.train_files.empty() &&
+                        options.features.lexical_weight == 0;
+    return !unused ? "" : is_ssi ? by_tower : "lexical=none";
   }
   if (flag == "hidden") {
     return is_ssi || tower == v1::TOWER_KIND_LINEAR ? by_tower : "";

@@ -27,8 +27,9 @@ namespace semrank {
 struct DataOptions {
   // Files of pairs, `query<TAB>title[<TAB>clicks[<TAB>impressions]]`.
   std::vector<std::string> train_files;
-  // Documents of the catalogue, doc_id TAB title; may be empty. Without
-  // train_files the run makes a model of them alone (no_clicks.h).
+  // Documents of the catalogue, doc_id TAB title; may be empty. Their titles
+  // count in the idf and in the weight of the lexical part. Without train_files
+  // the run makes a model of them alone (no_clicks.h).
   std::string docs_file;
   // Judged titles for hard negatives; may be empty.
   std::string judged_file;

@@ -162,6 +162,14 @@ std::string LengthText(const LengthHistogram& lengths, bool distinct) {
       distinct ? " distinct" : " with repeats", lengths.MeanWords());
 }
 
+std::string CatalogueRow(const DataStatistics& data) {
+  if (data.catalogue_titles == 0) return "";
+  return Row("titles of the catalogue",
+             absl::StrFormat("%s, of which the pairs have %.0f %%",
+                             GroupDigits(data.catalogue_titles),
+                             100 * data.known_share));
+}
+
 // "linear" for TOWER_KIND_LINEAR: the file has the names of the enumerations.
 std::string PlainValue(const std::string& value) {
   static constexpr std::string_view kPrefixes[] = {
@@ -368,6 +376,7 @@ std::string DataTable(const DataStatistics& data) {
                Row("validation pairs", GroupDigits(data.valid_pairs)) +
                Row("queries", LengthText(data.queries, data.distinct_texts)) +
                Row("titles", LengthText(data.titles, data.distinct_texts)) +
+               CatalogueRow(data) +
                Row("features", GroupDigits(data.features)) +
                Row("bad lines", GroupDigits(data.bad_lines)));
 }

@@ -176,6 +176,7 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
       {"train", data.train_files},
       {"valid_pairs", data.valid_pair_files},
       {"judged", {data.judged_file}},
+      {"docs", {data.docs_file}},
       // These choose the best epoch.
       {"valid_queries", {data.valid_queries}},
       {"valid_docs", {data.valid_docs}},

@@ -93,7 +93,8 @@ absl::StatusOr<LexicalTrial> Measure(const TrainOptions& options,
       WithLexicalWeight(DescribeModel(options, data.featurizer), trial.weight);
   RankerComparer comparer(
       options.data, /*judged=*/nullptr,
-      MakeHeldOutCollection(*data.texts, held_out, data.titles, options.seed));
+      MakeHeldOutCollection(*data.texts, held_out, data.served_titles(),
+                            options.seed));
   SEMRANK_ASSIGN_OR_RETURN(trial.comparison, comparer.MeasureBaselines(pool));
   trial.comparison->trial = true;
   if (start != nullptr) {

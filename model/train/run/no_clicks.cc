@@ -10,13 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/data/document_formats.h"
-#include "model/data/text_reader.h"
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"
 #include "model/format/version_directory.h"
 #include "model/format/version_reader.h"
-#include "model/text/normalizer.h"
+#include "model/train/data/catalogue.h"
 #include "model/train/data/training_features.h"
 #include "model/train/run/general_start.h"
 #include "model/train/validation/trained_model.h"
@@ -30,24 +28,6 @@ struct Towers {
   std::unique_ptr<const Featurizer> featurizer;
   OwnedTensors weights;
 };
-
-absl::StatusOr<TextInterner> ReadTitles(const TrainOptions& options,
-                                        BadLines& bad_lines) {
-  DocumentReaderOptions reader;
-  reader.format = DocumentFormatOf(options.data.docs_file);
-  reader.bad_lines = &bad_lines;
-  SEMRANK_ASSIGN_OR_RETURN(const TextList texts,
-                           ReadTexts(options.data.docs_file, reader));
-  TextInterner titles;
-  for (const std::string& text : texts.texts) {
-    SEMRANK_ASSIGN_OR_RETURN(const std::string normalized, NormalizeText(text));
-    if (!normalized.empty()) titles.Intern(normalized);
-  }
-  if (titles.size() >= 2) return titles;
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%s has %d different titles; a catalogue has at least 2",
-                      options.data.docs_file, titles.size()));
-}
 
 absl::StatusOr<Towers> GeneralTowers(const TwoTowerModel& general,
                                      const std::string& folder) {
@@ -146,12 +126,9 @@ absl::StatusOr<std::int64_t> Publish(const TrainOptions& options,
 absl::StatusOr<CatalogueModel> PublishWithoutClicks(
     const TrainOptions& options, const std::string& general_dir) {
   BadLines bad_lines(options.data.max_bad_lines);
-  SEMRANK_ASSIGN_OR_RETURN(const TextInterner titles,
-                           ReadTitles(options, bad_lines));
-  std::vector<TextId> ids;
-  for (std::size_t id = 0; id < titles.size(); ++id) {
-    ids.push_back(static_cast<TextId>(id));
-  }
+  TextInterner titles;
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<TextId> ids,
+                           ReadCatalogue(options.data, bad_lines, titles));
   CatalogueModel model = {
       .version_dir = "",
       .num_titles = static_cast<std::int64_t>(titles.size())};

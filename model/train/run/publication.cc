@@ -77,6 +77,7 @@ std::optional<std::int64_t> FindPublished(const std::string& model_dir,
 // published as the run that it continues; paths stay private.
 bool IsKept(std::string_view flag) {
   static constexpr std::string_view kLeftOut[] = {"train",
+                                                  "docs",
                                                   "judged",
                                                   "valid_pairs",
                                                   "valid_queries",

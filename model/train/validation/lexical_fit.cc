@@ -168,6 +168,27 @@ class CandidateTitles {
   absl::flat_hash_set<std::pair<TextId, TextId>> clicked_;
 };
 
+// Weighs pairs of known and of new titles as the catalogue has them. No weight
+// grows: the rarer kind counts by its pairs, the prior more.
+void WeighByCatalogue(const LexicalSampleSource& source,
+                      std::span<const TextPair> pairs,
+                      std::vector<double>& weights) {
+  std::vector<bool> known;
+  double known_weight = 0, new_weight = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    known.push_back(
+        std::ranges::binary_search(source.known_titles, pairs[i].title));
+    (known.back() ? known_weight : new_weight) += weights[i];
+  }
+  if (known_weight == 0 || new_weight == 0) return;
+  const double of_known = *source.known_share / known_weight;
+  const double of_new = (1 - *source.known_share) / new_weight;
+  const double largest = std::max(of_known, of_new);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    weights[i] *= (known[i] ? of_known : of_new) / largest;
+  }
+}
+
 }  // namespace
 
 // Golden-section search: along w the likelihood has one maximum, because its
@@ -232,6 +253,7 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
     scored.offsets.push_back(scored.semantic.size());
     scored.weights.push_back(1.0 / pairs_of_query.at(pairs[i].query));
   }
+  if (source.known_share) WeighByCatalogue(source, pairs, scored.weights);
   return scored;
 }
 
@@ -245,11 +267,17 @@ absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const auto lexical,
       LexicalPart::Create({.idf = data.lexical_idf.data()}, nullptr));
-  const ScoredPairs pairs = ScoreHeldOutPairs({.texts = *data.texts,
-                                               .held_out = held_out,
-                                               .titles = data.titles,
-                                               .seed = options.seed},
-                                              *model, *lexical);
+  // Without those that are held out.
+  const std::vector<TextId> known_titles = DistinctTitles(data.train_pairs);
+  LexicalSampleSource source = {.texts = *data.texts,
+                                .held_out = held_out,
+                                .titles = data.served_titles(),
+                                .seed = options.seed,
+                                .known_titles = known_titles};
+  if (!data.catalogue.empty()) {
+    source.known_share = data.statistics.known_share;
+  }
+  const ScoredPairs pairs = ScoreHeldOutPairs(source, *model, *lexical);
   const double weight = FitLexicalWeight(pairs);
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
                 weight, pairs.num_pairs());

@@ -8,12 +8,17 @@
 //            where there are hardly any pairs: towers that learned from few
 //            pairs rank worse than letters do.
 //   Result   w, to .005; 0 when it is below a hundredth.
+//   Titles   those of the catalogue, if it is known, otherwise of the log.
+//   Pairs
+//            whose title the log knows suit a lower w than others: with a
+//            catalogue each kind counts by its share of the catalogue.
 //   Promise  the same pairs, model and seed give the same bits.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,7 +39,8 @@ struct ScoredPairs {
   std::vector<std::size_t> offsets = {0};
   std::vector<float> semantic;
   std::vector<float> lexical;
-  // The weight of each pair; the weights of a query's pairs add up to 1.
+  // The weight of each pair; the weights of a query's pairs add up to 1, or
+  // less where a catalogue weighs them.
   std::vector<double> weights;
 
   std::size_t num_pairs() const { return weights.size(); }
@@ -53,6 +59,11 @@ struct LexicalSampleSource {
   std::span<const TextPair> held_out;
   std::span<const TextId> titles;  // unclicked ones are drawn from them
   std::uint64_t seed = 1;
+  // The titles that the towers have learned from, in ascending order, and the
+  // share of the served titles that they are: pairs of known and of new titles
+  // get weights of this proportion. None = all pairs count alike.
+  std::span<const TextId> known_titles = {};
+  std::optional<double> known_share = std::nullopt;
 };
 
 // Scores at most 2,000 random pairs, at most 10 of a query, against random

@@ -99,6 +99,24 @@ TEST_F(LoadTrainingDataTest, BigramsOfOnePairAreLeftOut) {
   EXPECT_FALSE(without.featurizer.bigrams().has_value());
 }
 
+TEST_F(LoadTrainingDataTest, TitlesOfTheCatalogueCountInTheIdfAlone) {
+  options_.features.lexical_weight = std::nullopt;
+  const std::string lines = "a\ttitle one\nb\ttitle two\n";
+  ASSERT_OK_AND_ASSIGN(const TrainingData without, Load(lines));
+  options_.data.docs_file = dir_.Write(
+      "docs.tsv", "1\tTitle one\n2\tthree\n3\tthree!\n4\tfour\n5\tfive\n");
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load(lines));
+  EXPECT_THAT(data.catalogue, SizeIs(4));
+  EXPECT_EQ(data.statistics.catalogue_titles, 4);
+  EXPECT_EQ(data.statistics.known_share, 0.25);
+  EXPECT_EQ(data.titles, without.titles);
+  EXPECT_EQ(data.featurizer.num_features(), without.featurizer.num_features());
+  EXPECT_NE(data.lexical_idf, without.lexical_idf);
+  options_.features.lexical_weight = 0;
+  ASSERT_OK_AND_ASSIGN(const TrainingData unused, Load(lines));
+  EXPECT_THAT(unused.catalogue, IsEmpty());
+}
+
 TEST_F(LoadTrainingDataTest, NoPairsIsAnError) {
   EXPECT_THAT(Load(""), StatusIs(absl::StatusCode::kInvalidArgument,
                                  HasSubstr("no usable pair")));

@@ -37,6 +37,30 @@ class LexicalWeightTest : public TrainerTest {
   }
 };
 
+// Every second title has two queries, so about a third of the held-out pairs
+// have a known title.
+TEST_F(LexicalWeightTest, CountsKnownAndNewTitlesAsTheCatalogueHasThem) {
+  std::string pairs, known, unknown;
+  for (int i = 0; i < 300; ++i) {
+    const std::string title = Word(i) + " " + Word(i % 20 + 2000);
+    pairs +=
+        absl::StrFormat("%s %s\t%s\n", Word(i), Word(i % 20 + 1000), title);
+    if (i % 2 == 0) pairs += Word(i + 5000) + "\t" + title + "\n";
+    known += absl::StrFormat("%d\t%s\n", i, title);
+    unknown += absl::StrFormat("%d\t%s\n", i, Word(i + 7000));
+  }
+  options_.data.train_files = {dir_.Write("popular.tsv", pairs)};
+  options_.features.lexical = "auto";
+  options_.force = true;  // the letters of so few titles are hard to beat
+  const auto weight = [&](const std::string& docs) {
+    options_.data.docs_file = dir_.Write("docs.tsv", docs);
+    EXPECT_THAT(TrainModel(options_).status(), IsOk());
+    return Published().lexical().weight();
+  };
+  const double for_known = weight(known);
+  EXPECT_LT(for_known, weight(unknown));
+}
+
 TEST_F(LexicalWeightTest, IsFittedAndTheModelIsThenTrainedOnAllPairs) {
   options_.features.lexical = "auto";
   std::string weights;

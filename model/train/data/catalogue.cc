@@ -1,0 +1,45 @@
+#include "model/train/data/catalogue.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/data/document_formats.h"
+#include "model/data/text_reader.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+
+absl::StatusOr<std::vector<TextId>> ReadCatalogue(const DataOptions& options,
+                                                  BadLines& bad_lines,
+                                                  TextInterner& texts) {
+  DocumentReaderOptions reader;
+  reader.format = DocumentFormatOf(options.docs_file);
+  reader.bad_lines = &bad_lines;
+  SEMRANK_ASSIGN_OR_RETURN(const TextList documents,
+                           ReadTexts(options.docs_file, reader));
+  std::vector<TextId> titles;
+  std::string normalized;
+  for (const std::string& text : documents.texts) {
+    SEMRANK_RETURN_IF_ERROR(
+        NormalizeText(text, options.normalizer_version, normalized));
+    if (!normalized.empty()) titles.push_back(texts.Intern(normalized));
+  }
+  std::ranges::sort(titles);
+  titles.erase(std::unique(titles.begin(), titles.end()), titles.end());
+  if (titles.size() >= 2) return titles;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s has %d different titles; a catalogue has at least 2",
+                      options.docs_file, titles.size()));
+}
+
+double ShareOfTitles(std::span<const TextId> catalogue,
+                     std::span<const TextId> titles) {
+  const auto known = std::ranges::count_if(catalogue, [&](TextId title) {
+    return std::ranges::binary_search(titles, title);
+  });
+  return static_cast<double>(known) / static_cast<double>(catalogue.size());
+}
+
+}  // namespace semrank
