@@ -157,6 +157,13 @@ Metrics::Metrics() {
   loaded_timestamp_seconds_ = &GaugeFamily(
       "semrank_model_loaded_timestamp_seconds",
       "When the current model became ready, in seconds since 1970.");
+  created_timestamp_seconds_ = &GaugeFamily(
+      "semrank_model_created_timestamp_seconds",
+      "When the training of the current model ended, or when it became ready "
+      "if it does not say that; in seconds since 1970.");
+  rejected_versions_ = &GaugeFamily(
+      "semrank_model_rejected_versions",
+      "Versions that the trainer did not publish because they are worse.");
   GaugeFamily("semrank_build_info", "The running program; always 1.")
       .Add({{"version", std::string(Version())}, {"compiler", __VERSION__}})
       .Set(1);
@@ -288,7 +295,7 @@ Metrics::KeyCounters& Metrics::CountersOf(std::string_view key) {
 }
 
 void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
-                       absl::Time load_time) {
+                       absl::Time load_time, absl::Time create_time) {
   // The old version's series is removed, so exactly one exists for each name
   // and a dashboard can join on it.
   MutexLock lock(mutex_);
@@ -301,6 +308,8 @@ void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
   info->Set(1);
   loaded_timestamp_seconds_->Add({{"name", version.name}})
       .Set(static_cast<double>(absl::ToUnixMillis(load_time)) / 1e3);
+  created_timestamp_seconds_->Add({{"name", version.name}})
+      .Set(static_cast<double>(absl::ToUnixSeconds(create_time)));
 }
 
 void Metrics::AddGauge(std::string name, std::string help, Read read) {

@@ -131,7 +131,11 @@ class Metrics {
   }
   // The model replaces the one of the same name in semrank_model_info.
   void SetModel(const ModelVersion& version, int embedding_dim,
-                absl::Time load_time);
+                absl::Time load_time, absl::Time create_time);
+  // `name` is that of a served model.
+  void SetNumRejected(const std::string& name, std::int64_t count) {
+    rejected_versions_->Add({{"name", name}}).Set(static_cast<double>(count));
+  }
 
   // Values that another part owns; Render reads them. The value of a counter
   // never falls.
@@ -181,6 +185,8 @@ class Metrics {
   prometheus::Counter* loads_ok_;
   prometheus::Counter* loads_failed_;
   prometheus::Family<prometheus::Gauge>* loaded_timestamp_seconds_;
+  prometheus::Family<prometheus::Gauge>* created_timestamp_seconds_;
+  prometheus::Family<prometheus::Gauge>* rejected_versions_;
 
   mutable Mutex mutex_;
   std::vector<Rpc> rpcs_ ABSL_GUARDED_BY(mutex_);

@@ -96,6 +96,10 @@ ServedModelPtr ModelSlot::current() const {
   return current_;
 }
 
+std::int64_t ModelSlot::CountRejected() const {
+  return source_.num_rejected == nullptr ? 0 : source_.num_rejected();
+}
+
 absl::Status ModelSlot::Refresh() {
   MutexLock load_lock(load_mutex_);
   return RefreshLocked();
@@ -231,8 +235,10 @@ absl::Status ModelSlot::Load(std::int64_t version) {
   ServedModelPtr served;
   if (status.ok()) {
     const std::uint32_t number = hooks_.number(**model);
-    served = std::make_shared<ServedModel>(
-        ServedModel{*std::move(model), number, absl::Now()});
+    auto quality =
+        hooks_.quality == nullptr ? nullptr : hooks_.quality(**model);
+    served = std::make_shared<ServedModel>(ServedModel{
+        *std::move(model), number, absl::Now(), std::move(quality)});
     Publish(version, served);
   } else {
     // Only the record changes: the server still serves what it served before.

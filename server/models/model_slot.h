@@ -74,10 +74,13 @@ struct ModelLoad {
 class ModelSlot {
  public:
   // The loading thread calls them. `number` returns the number of a loaded
-  // model. `loaded` is called after every attempt, when the new model has been
-  // published, and once for a version that is being written.
+  // model, and `quality`, which may be null, its counters. `loaded` is called
+  // after every attempt, when the new model has been published, and once for a
+  // version that is being written.
   struct Hooks {
     std::function<std::uint32_t(const TwoTowerModel&)> number = {};
+    std::function<std::shared_ptr<const ModelQuality>(const TwoTowerModel&)>
+        quality = {};
     std::function<void(const ModelLoad&)> loaded = {};
   };
 
@@ -98,6 +101,8 @@ class ModelSlot {
   absl::StatusOr<bool> SwitchTo(std::int64_t version);
 
   const std::string& name() const { return source_.name; }
+  // As ModelSource::num_rejected.
+  std::int64_t CountRejected() const;
   // Null while nothing has been published.
   ServedModelPtr current() const;
 

@@ -32,6 +32,9 @@ struct ModelSource {
   std::function<absl::StatusOr<std::shared_ptr<const TwoTowerModel>>(
       std::int64_t version)>
       load = {};
+  // How many versions the trainer has made and not published, because they are
+  // worse than the one that is served. May be null.
+  std::function<std::int64_t()> num_rejected = {};
 };
 
 // The versions in `model_dir`, a folder that semrank-train wrote. It is polled

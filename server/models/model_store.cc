@@ -28,11 +28,18 @@ absl::Status VersionNotFound(const ModelVersion& current,
       {{"field", "model.version"}, {"version", std::to_string(version)}});
 }
 
+absl::Time CreateTime(const ServedModel& served) {
+  const v1::TrainingFacts& training = served.model->config().training();
+  return training.has_create_time()
+             ? absl::FromUnixSeconds(training.create_time().seconds())
+             : served.load_time;
+}
+
 }  // namespace
 
 ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
                        Hooks hooks)
-    : metrics_(metrics), hooks_(std::move(hooks)) {
+    : metrics_(metrics), quality_(metrics), hooks_(std::move(hooks)) {
   // The hooks capture `this`: the store owns the slots and is never moved.
   for (ModelChoice& choice : choices) {
     slots_.push_back(std::make_unique<ModelSlot>(
@@ -41,6 +48,10 @@ ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
             .number =
                 [this](const TwoTowerModel& model) {
                   return NumberOf(model.version().identity);
+                },
+            .quality =
+                [this](const TwoTowerModel& model) {
+                  return quality_.Add(model);
                 },
             .loaded = [this](const ModelLoad& load) { FinishLoad(load); }}));
     for (std::string& alias : choice.aliases) {
@@ -58,6 +69,7 @@ absl::Status ModelStore::Refresh(const std::function<bool()>& cancelled) {
       return absl::CancelledError("stopped before every model was loaded");
     }
     const absl::Status status = slot->Refresh();
+    metrics_->SetNumRejected(slot->name(), slot->CountRejected());
     if (first.ok() && slot->current() == nullptr) first = status;
   }
   return first;
@@ -201,7 +213,7 @@ void ModelStore::FinishLoad(const ModelLoad& load) {
   if (load.model != nullptr) {
     const TwoTowerModel& model = *load.model->model;
     metrics_->SetModel(model.version(), model.embedding_dim(),
-                       load.model->load_time);
+                       load.model->load_time, CreateTime(*load.model));
     // The hook runs after the publication, so that only requests that began
     // before can ask for what the cache drops.
     if (hooks_.published) {

@@ -23,6 +23,7 @@
 #include "server/base/metrics.h"
 #include "server/models/model_slot.h"
 #include "server/models/model_source.h"
+#include "server/models/quality_metrics.h"
 #include "server/models/served_model.h"
 
 namespace semrank {
@@ -104,6 +105,7 @@ class ModelStore {
   void FinishLoad(const ModelLoad& load);
 
   Metrics* const metrics_;
+  QualityMetrics quality_;
   const Hooks hooks_;
   // Const once constructed.
   std::vector<std::unique_ptr<ModelSlot>> slots_;

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "model/nn/two_tower_model.h"
+#include "server/models/quality_metrics.h"
 
 namespace semrank {
 
@@ -17,6 +18,8 @@ struct ServedModel {
   // the same number if and only if they have the same identity.
   std::uint32_t number = 0;
   absl::Time load_time = {};
+  // Null for a model that nothing counts.
+  std::shared_ptr<const ModelQuality> quality = {};
 };
 using ServedModelPtr = std::shared_ptr<const ServedModel>;
 

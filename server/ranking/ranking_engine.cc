@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +95,15 @@ void Select(const RankInput& input, const ScoredCandidates& scored,
   }
 }
 
+void CountQuality(const ServedModel& served, const RankResult& result) {
+  if (served.quality == nullptr) return;
+  std::optional<float> top_score;
+  if (!result.ranking.empty()) top_score = result.ranking[0].score;
+  served.quality->CountAnswer(
+      result.query_known, top_score,
+      !result.names.empty() && result.names[0] != NameMatch::kNone);
+}
+
 // The state of requests that need one slice only, so that they allocate
 // nothing.
 RankState& ThreadState() {
@@ -182,6 +192,7 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
   scorer.ScoreVectors(input.vectors, static_cast<std::uint32_t>(last));
   Stopwatch clock;
   Select(input, state.scored, result);
+  CountQuality(served, result);
   result.times[Phase::kScore] += clock.Lap();
   return Progress::kDone;
 }

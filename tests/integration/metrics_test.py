@@ -72,6 +72,8 @@ class MetricsTest(unittest.TestCase):
                      "semrank_accept_failures_total", "semrank_unread_response_bytes",
                      "semrank_unread_responses_ended_total", "semrank_log_lines_dropped_total",
                      "semrank_model_info", "semrank_model_load_total", "semrank_model_loaded_timestamp_seconds",
+                     "semrank_model_created_timestamp_seconds", "semrank_model_rejected_versions", "semrank_queries_total",
+                     "semrank_queries_unknown_total", "semrank_queries_named_total", "semrank_top_score_bucket",
                      "semrank_store_requests_total", "semrank_store_calls_total", "semrank_store_call_duration_seconds_bucket",
                      "semrank_store_dropped_vectors_total", "semrank_store_written_vectors_total", "semrank_store_bypassed",
                      "semrank_store_bypasses_total", "semrank_store_queue_vectors", "semrank_store_queue_bytes",

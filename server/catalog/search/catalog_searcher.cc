@@ -42,6 +42,16 @@ std::size_t NumExcluded(const ScanQuery::Input& query) {
   });
 }
 
+void CountQuality(const SearchResult& result) {
+  const ServedModelPtr& served = result.snapshot.model();
+  if (served->quality == nullptr) return;
+  std::optional<float> top_score;
+  if (!result.hits.empty()) top_score = result.hits[0].score;
+  served->quality->CountAnswer(
+      result.query_known, top_score,
+      !result.hits.empty() && result.hits[0].name != NameMatch::kNone);
+}
+
 // Computes both cosines again for the hits alone: keeping them for every
 // document during the scan would cost more.
 void AddCosines(const SearchState& state, SearchResult& result) {
@@ -215,6 +225,8 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
   if (!done) return Progress::kMore;
   metrics_.CountSearch(
       static_cast<std::int64_t>(result.num_documents_searched));
+  // A later page is no query of its own.
+  if (input.offset == 0) CountQuality(result);
   RecordPhases(result.times, metrics_);
   return Progress::kDone;
 }

@@ -56,9 +56,11 @@ TEST(MetricsTest, OnlyRejectionsAreCountedAsRejected) {
 
 TEST(MetricsTest, OnlyTheCurrentModelIsShown) {
   Metrics metrics;
-  metrics.SetModel({"shop", 1, "aaa"}, 128, absl::UnixEpoch());
+  metrics.SetModel({"shop", 1, "aaa"}, 128, absl::UnixEpoch(),
+                   absl::UnixEpoch());
   metrics.SetModel({"shop", 2, "bbb"}, 128,
-                   absl::UnixEpoch() + absl::Seconds(1.5));
+                   absl::UnixEpoch() + absl::Seconds(1.5),
+                   absl::UnixEpoch() + absl::Seconds(1));
   const std::string text = metrics.Render();
   EXPECT_THAT(text, HasSubstr("semrank_model_info{dim=\"128\",name=\"shop\","
                               "sha256=\"bbb\",version=\"2\"} 1\n"));
@@ -66,6 +68,9 @@ TEST(MetricsTest, OnlyTheCurrentModelIsShown) {
   EXPECT_THAT(
       text,
       HasSubstr("semrank_model_loaded_timestamp_seconds{name=\"shop\"} 1.5\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("semrank_model_created_timestamp_seconds{name=\"shop\"} 1\n"));
 }
 
 // The allocator keeps what a larger buffer took.

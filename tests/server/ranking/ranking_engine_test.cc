@@ -67,6 +67,19 @@ TEST_F(RankingEngineTest, ScoresAreTheSameBitsCachedOrNotAloneOrTogether) {
   }
 }
 
+TEST_F(RankingEngineTest, CountsEachAnswerForItsModelVersion) {
+  QualityMetrics quality(&metrics_);
+  served_.quality = quality.Add(*served_.model);
+  ASSERT_THAT(Rank("title number 0", NumberedTitles(3), {.name_match = true}),
+              IsOk());
+  ASSERT_THAT(Rank("title number 0", {"another"}), IsOk());
+  const std::string text = metrics_.Render();
+  const std::string labels = "{name=\"tiny\",version=\"1\"}";
+  EXPECT_THAT(text, HasSubstr("semrank_queries_total" + labels + " 2\n"));
+  EXPECT_THAT(text, HasSubstr("semrank_queries_named_total" + labels + " 1\n"));
+  EXPECT_THAT(text, HasSubstr("semrank_top_score_count" + labels + " 2\n"));
+}
+
 // Each of two factors in bf16 is off by at most 2^-8 of itself; in int8, by
 // half of a step, which is at most 2/127 of the largest of sixteen elements.
 INSTANTIATE_TEST_SUITE_P(
