@@ -125,7 +125,7 @@ class ClickJoin {
   absl::Status Finish();
 
   const ClickJoinCounts& counts() const;
-  // Of the lists that were passed on.
+  // The rows of the lists that were passed on.
   const ClickRows& rows() const;
   const std::string& text(TextId id) const;
 

@@ -15,7 +15,7 @@ namespace semrank {
 
 class EventClock {
  public:
-  // So many records after a jump of the time, the clock has followed.
+  // The clock has followed a jump of the time after this number of records.
   static constexpr std::size_t kNumTimes = 31;
 
   void Add(std::int64_t time_ms) {

@@ -159,7 +159,7 @@ class EventFileReader::Stream {
     time_ms_ = std::min(time_ms, clock_.now_ms() + kMaxAheadMs);
   }
 
-  // Leaves `file_` null for a file that retention has removed meanwhile.
+  // Leaves `file_` null for a file that the server's retention has removed.
   absl::Status OpenNext() {
     ++next_path_;
     auto file = FrameLines::Open(path());

@@ -67,8 +67,8 @@ class EventFileReader {
   // otherwise the system's error, with the file's name.
   absl::StatusOr<bool> Next(EventRecord& record);
 
-  // Of the last record: its line without line break, valid until the next call,
-  // and its file.
+  // The line of the last record, without line break and valid until the next
+  // call, and the file that has it.
   std::string_view line() const;
   const std::string& path() const;
 
@@ -89,8 +89,8 @@ class EventFileReader {
 };
 
 // Calls use(record) for all records of `paths`, and shows the progress on
-// standard error. Ends with the first error; Cancelled if the process is
-// interrupted.
+// standard error. Ends with the first error, which is Cancelled if the process
+// is interrupted.
 absl::Status ForEachEvent(const std::vector<std::string>& paths,
                           const BadLineLimit& max_bad_lines,
                           const std::function<absl::Status(EventRecord&)>& use,
