@@ -65,7 +65,7 @@ int WriteSyllable(std::int32_t syllable, char* out) {
 char* WriteHangulLetters(std::string_view word, char* out) {
   bool has_syllable = false;
   for (std::size_t i = 0; i < word.size();) {
-    // Syllables have three bytes, of which the first tells how many there are.
+    // Syllables have three bytes, and so says the first of them.
     if ((word[i] & 0xF0) != 0xE0) {
       *out++ = word[i++];
       continue;
