@@ -1,0 +1,182 @@
+#include "model/events/ubi.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+using UbiObject = simdjson::dom::object;
+using UbiValue = simdjson::dom::element;
+
+constexpr std::size_t kMaxDepth = 32;
+constexpr std::size_t kMaxKindBytes = 64;
+
+// False also for null.
+template <typename T>
+bool Get(const UbiObject& object, std::string_view name, T& member) {
+  return object[name].get(member) == simdjson::SUCCESS;
+}
+
+// Ids may be numbers.
+std::string TextOf(const UbiValue& value) {
+  std::string_view text;
+  std::int64_t number = 0;
+  if (value.get(text) == simdjson::SUCCESS) return std::string(text);
+  if (value.get(number) == simdjson::SUCCESS) return std::to_string(number);
+  return "";
+}
+
+std::string TextOf(const UbiObject& object, std::string_view name) {
+  UbiValue value;
+  return Get(object, name, value) ? TextOf(value) : "";
+}
+
+std::string KindOf(std::string_view action_name) {
+  if (action_name == "click_through") return "click";
+  if (action_name == "purchase") return "conversion";
+  std::string kind(action_name.substr(0, kMaxKindBytes));
+  for (char& c : kind) {
+    c = absl::ascii_tolower(static_cast<unsigned char>(c));
+    const bool is_allowed =
+        absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-';
+    if (!is_allowed) c = '_';
+  }
+  return kind;
+}
+
+absl::StatusOr<std::int64_t> TimeOf(const UbiObject& object) {
+  UbiValue value;
+  if (!Get(object, "timestamp", value) || value.is_null()) return 0;
+  std::int64_t milliseconds = 0;
+  if (value.get(milliseconds) == simdjson::SUCCESS) return milliseconds;
+  const std::string text = TextOf(value);
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error) ||
+      absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", text, absl::UTCTimeZone(), &time,
+                      &error)) {
+    return absl::ToUnixMillis(time);
+  }
+  return absl::InvalidArgumentError(
+      "has a timestamp that is neither a time of ISO 8601 nor a number of "
+      "milliseconds");
+}
+
+// A negative ordinal, as -1 for "unknown", is no position.
+std::uint32_t PositionOf(const UbiObject& attributes) {
+  UbiObject position;
+  std::uint64_t ordinal = 0;
+  if (!Get(attributes, "position", position) ||
+      !Get(position, "ordinal", ordinal)) {
+    return 0;
+  }
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(ordinal, kMax));
+}
+
+absl::StatusOr<EventRecord> ReadUbiEvent(const UbiObject& object) {
+  Event event{.impression = TextOf(object, "query_id"),
+              .kind = KindOf(TextOf(object, "action_name"))};
+  SEMRANK_ASSIGN_OR_RETURN(event.time_ms, TimeOf(object));
+  UbiObject attributes, shown;
+  if (Get(object, "event_attributes", attributes)) {
+    event.position = PositionOf(attributes);
+    if (Get(attributes, "object", shown)) {
+      event.document = TextOf(shown, "object_id");
+    }
+  }
+  return event;
+}
+
+absl::StatusOr<EventRecord> ReadUbiQuery(const UbiObject& object) {
+  Impression impression{.id = TextOf(object, "query_id"),
+                        .query = TextOf(object, "user_query"),
+                        .session = TextOf(object, "session_id"),
+                        .user = TextOf(object, "client_id"),
+                        .ranker = TextOf(object, "application")};
+  SEMRANK_ASSIGN_OR_RETURN(impression.time_ms, TimeOf(object));
+  simdjson::dom::array ids;
+  if (!Get(object, "query_response_hit_ids", ids)) return impression;
+  for (const UbiValue id : ids) {
+    if (impression.results.size() == kMaxShownResults) break;
+    impression.results.push_back({.document = TextOf(id)});
+  }
+  return impression;
+}
+
+absl::Status ReadUbiRecord(const UbiValue& value, UbiRecords& records) {
+  UbiObject object, source;
+  if (value.get(object) != simdjson::SUCCESS) {
+    return absl::InvalidArgumentError("is no object");
+  }
+  if (Get(object, "_source", source)) object = source;
+  UbiValue member;
+  const bool is_event = Get(object, "action_name", member);
+  if (!is_event && !Get(object, "user_query", member) &&
+      !Get(object, "query_response_hit_ids", member)) {
+    return absl::InvalidArgumentError("has neither action_name nor user_query");
+  }
+  if (TextOf(object, "query_id").empty()) {
+    ++records.num_ignored;
+    return absl::OkStatus();
+  }
+  SEMRANK_ASSIGN_OR_RETURN(EventRecord record, is_event ? ReadUbiEvent(object)
+                                                        : ReadUbiQuery(object));
+  records.records.push_back(std::move(record));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct UbiParser::State {
+  simdjson::dom::parser parser;
+};
+
+UbiParser::UbiParser() : state_(std::make_unique<State>()) {}
+UbiParser::~UbiParser() = default;
+
+absl::StatusOr<UbiRecords> UbiParser::Parse(std::string_view json) {
+  UbiValue root;
+  auto error = state_->parser.allocate(json.size(), kMaxDepth);
+  if (error == simdjson::SUCCESS) {
+    // Copies the text into memory with the padding that simdjson reads.
+    error = state_->parser
+                .parse(json.data(), json.size(), /*realloc_if_needed=*/true)
+                .get(root);
+  }
+  if (error != simdjson::SUCCESS) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "the UBI record is no JSON: %s", simdjson::error_message(error)));
+  }
+  UbiRecords records;
+  simdjson::dom::array values;
+  if (root.get(values) != simdjson::SUCCESS) {
+    const absl::Status status = ReadUbiRecord(root, records);
+    if (status.ok()) return records;
+    return absl::InvalidArgumentError(
+        absl::StrFormat("the UBI record %s", status.message()));
+  }
+  std::size_t number = 0;
+  for (const UbiValue value : values) {
+    const absl::Status status = ReadUbiRecord(value, records);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("UBI record %d %s", number, status.message()));
+    }
+    ++number;
+  }
+  return records;
+}
+
+}  // namespace semrank
