@@ -8,7 +8,7 @@
 #   scripts/install_packages.sh build demo     for the quickstart
 #   scripts/install_packages.sh check          clang and the linters of CI
 #   scripts/install_packages.sh build deploy   to make Debian packages and try them
-#   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
+#   scripts/install_packages.sh build peers    to measure against PyTorch, FAISS and hnswlib
 #   scripts/install_packages.sh baselines      for the papers' baselines in Python
 #   scripts/install_packages.sh arm64          to try the kernels of arm64 on another machine
 #
@@ -34,7 +34,7 @@ command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)
 integration=(golang-go haproxy python3-psycopg2)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git shellcheck codespell)
 deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
-peers=(python3 python3-numpy python3-torch libopenblas0-pthread wamerican libfaiss-dev liblapack-dev)
+peers=(python3 python3-numpy python3-faiss python3-hnswlib python3-torch libopenblas0-pthread wamerican libfaiss-dev liblapack-dev)
 # Without OpenBLAS Debian's torch and numpy multiply matrices ten times slower.
 baselines=(python3 python3-numpy python3-scipy python3-torch libopenblas0-pthread)
 arm64=(g++-aarch64-linux-gnu protobuf-compiler qemu-user)
