@@ -100,8 +100,8 @@ void CheckText(std::string_view text, int version) {
   for (const Featurizer& featurizer : featurizers) {
     CheckBag(featurizer, *normalized);
   }
-  // Takes a thousand times as long as the rest. Which texts it is done for
-  // depends on them alone, so that a failure repeats.
+  // This takes a thousand times as long as the rest. The text alone decides
+  // whether it is done, so that a failure repeats.
   if (!normalized->empty() && BytesFingerprint(text).lo % 256 == 0) {
     CheckOwnVocabulary(*normalized);
   }
