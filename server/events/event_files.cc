@@ -1,0 +1,202 @@
+#include "server/events/event_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/events/event_files.h"
+
+namespace semrank {
+namespace {
+
+constexpr absl::Duration kMaxSpan = absl::Hours(1);
+// Queries and titles are not for every account of the machine.
+constexpr mode_t kFileMode = 0640;
+
+absl::Time HourOf(absl::Time time) {
+  return absl::UnixEpoch() +
+         absl::Floor(time - absl::UnixEpoch(), absl::Hours(1));
+}
+
+struct ParsedName {
+  absl::Time begun;
+  std::int64_t number = 0;
+};
+
+// "20261126T052122.123Z". ParseTime needs separators: it would read all eight
+// digits as the year.
+std::optional<absl::Time> ParseBegun(absl::string_view text) {
+  constexpr std::size_t kSize = 20;
+  if (text.size() != kSize) return std::nullopt;
+  const std::string separated = absl::StrCat(
+      text.substr(0, 4), "-", text.substr(4, 2), "-", text.substr(6, 5), ":",
+      text.substr(11, 2), ":", text.substr(13));
+  absl::Time time;
+  std::string error;
+  if (!absl::ParseTime(absl::RFC3339_full, separated, &time, &error)) {
+    return std::nullopt;
+  }
+  return time;
+}
+
+std::optional<ParsedName> ParseName(absl::string_view name) {
+  if (!absl::ConsumePrefix(&name, ToAbsl(kEventFilePrefix)) ||
+      !absl::ConsumeSuffix(&name, ToAbsl(kEventFileSuffix))) {
+    return std::nullopt;
+  }
+  const std::vector<absl::string_view> parts = absl::StrSplit(name, '-');
+  std::int64_t number = 0;
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &number)) {
+    return std::nullopt;
+  }
+  const std::optional<absl::Time> begun = ParseBegun(parts[0]);
+  if (!begun.has_value()) return std::nullopt;
+  return ParsedName{*begun, number};
+}
+
+absl::Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  if (std::filesystem::create_directories(folder, error)) {
+    std::filesystem::permissions(folder, std::filesystem::perms::others_all,
+                                 std::filesystem::perm_options::remove, error);
+  }
+  if (!error) return absl::OkStatus();
+  return ErrnoStatus(error.value(), "create", folder);
+}
+
+absl::StatusOr<FileDescriptor> TakeLock(const std::string& folder) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileDescriptor lock,
+      FileDescriptor::Open(folder + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW,
+                           kFileMode));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "--events=%s: another server writes events there", folder));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EventFiles>> EventFiles::Open(
+    const Options& options) {
+  SEMRANK_RETURN_IF_ERROR(MakeFolder(options.folder));
+  SEMRANK_ASSIGN_OR_RETURN(FileDescriptor lock, TakeLock(options.folder));
+  std::unique_ptr<EventFiles> files(new EventFiles(options, std::move(lock)));
+  SEMRANK_RETURN_IF_ERROR(files->FindFiles());
+  return files;
+}
+
+// Other files of the folder are left alone.
+absl::Status EventFiles::FindFiles() {
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(options_.folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const std::optional<ParsedName> parsed = ParseName(name);
+    if (!parsed.has_value()) continue;
+    std::error_code gone;
+    const std::uintmax_t num_bytes = entry.file_size(gone);
+    if (gone) continue;
+    files_.push_back(
+        {name, parsed->begun, static_cast<std::int64_t>(num_bytes)});
+    num_bytes_ += files_.back().num_bytes;
+    last_number_ = std::max(last_number_, parsed->number);
+    last_begun_ = std::max(last_begun_, parsed->begun);
+  }
+  if (error) return ErrnoStatus(error.value(), "list", options_.folder);
+  std::ranges::sort(files_, {}, &File::name);
+  return absl::OkStatus();
+}
+
+std::string EventFiles::PathOf(const File& file) const {
+  return absl::StrFormat("%s/%s", options_.folder, file.name);
+}
+
+// A clock that goes back ends no hour; it would begin a file for each frame.
+bool EventFiles::IsFull(absl::Time now) const {
+  return files_.back().num_bytes >= options_.max_file_bytes ||
+         HourOf(now) > HourOf(files_.back().begun);
+}
+
+absl::Status EventFiles::Append(std::string_view lines, absl::Time now) {
+  if (current_.has_value() && IsFull(now)) current_.reset();
+  if (!current_.has_value()) SEMRANK_RETURN_IF_ERROR(BeginFile(now));
+  absl::Status status = WriteFrame(lines);
+  if (!status.ok()) AbandonWrite();
+  return status;
+}
+
+absl::Status EventFiles::BeginFile(absl::Time now) {
+  const absl::Time begun = std::max(now, last_begun_);
+  File file{EventFileName(absl::ToUnixMillis(begun), last_number_ + 1), begun};
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileDescriptor descriptor,
+      FileDescriptor::Open(PathOf(file), O_WRONLY | O_CREAT | O_EXCL,
+                           kFileMode));
+  ++last_number_;
+  last_begun_ = begun;
+  files_.push_back(std::move(file));
+  current_.emplace(std::move(descriptor));
+  const absl::Status status = SyncDirectory(options_.folder);
+  if (!status.ok()) AbandonWrite();
+  return status;
+}
+
+absl::Status EventFiles::WriteFrame(std::string_view lines) {
+  frame_.clear();
+  AppendEventFrame(lines, frame_);
+  SEMRANK_RETURN_IF_ERROR(current_->Write(frame_));
+  if (fdatasync(current_->get()) != 0) {
+    return ErrnoStatus(errno, "fdatasync", current_->path());
+  }
+  const auto num_bytes = static_cast<std::int64_t>(frame_.size());
+  files_.back().num_bytes += num_bytes;
+  num_bytes_ += num_bytes;
+  return absl::OkStatus();
+}
+
+// After an error of fdatasync nobody knows what the file has, so it is not
+// written again. A disk that stays full must not fill up with empty files.
+void EventFiles::AbandonWrite() {
+  const File& file = files_.back();
+  if (file.num_bytes == 0) {
+    unlink(PathOf(file).c_str());
+    files_.pop_back();
+  } else if (ftruncate(current_->get(), file.num_bytes) != 0) {
+    // A reader skips the part of a frame at the end of a file.
+  }
+  current_.reset();
+}
+
+absl::Status EventFiles::RemoveOld(absl::Time now) {
+  const std::size_t num_kept = current_.has_value() ? 1 : 0;
+  while (files_.size() > num_kept) {
+    const File& oldest = files_.front();
+    if (num_bytes_ <= options_.max_bytes &&
+        oldest.begun + kMaxSpan + options_.max_age > now) {
+      break;
+    }
+    if (unlink(PathOf(oldest).c_str()) != 0 && errno != ENOENT) {
+      return ErrnoStatus(errno, "remove", PathOf(oldest));
+    }
+    num_bytes_ -= oldest.num_bytes;
+    files_.pop_front();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace semrank
