@@ -15,6 +15,7 @@
 #include "server/base/limits.h"
 #include "server/base/unread_responses.h"
 #include "server/base/worker_pool.h"
+#include "server/events/event_log.h"
 #include "server/http/http_options.h"
 #include "server/rpc/socket_transfer.h"
 #include "server/stores/redis_url.h"
@@ -55,6 +56,13 @@ struct StoreOptions {
   std::optional<RedisUrl> redis = {};
 };
 
+struct EventOptions {
+  std::string folder = {};  // empty = impressions and events are refused
+  EventText text = EventText::kFull;
+  absl::Duration max_age = EventFiles::Options().max_age;
+  std::int64_t max_bytes = EventFiles::Options().max_bytes;
+};
+
 enum class HttpCallPolicy {
   kAuto,  // calls need the client certificate that gRPC needs
   kOn,    // calls need no client certificate
@@ -80,6 +88,7 @@ struct ServerOptions {
   std::int64_t cache_bytes = std::int64_t{256} << 20;
   std::string warm_catalog;  // empty = none
   StoreOptions store;
+  EventOptions events;
   Limits limits;
   absl::Duration max_queue_wait = kMaxQueueWait;
   absl::Duration max_connection_age = kMaxConnectionAge;  // 0 = no limit

@@ -80,6 +80,27 @@ std::unique_ptr<StoredVectors> UseStoreForVectors(absl::Duration time_limit,
           }});
 }
 
+// The key comes after the lock: two servers could make two keys.
+absl::StatusOr<std::optional<OpenedEvents>> OpenEvents(
+    const EventOptions& options) {
+  if (options.folder.empty()) return std::nullopt;
+  SEMRANK_ASSIGN_OR_RETURN(auto files,
+                           EventFiles::Open({.folder = options.folder,
+                                             .max_age = options.max_age,
+                                             .max_bytes = options.max_bytes}));
+  SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
+                           KeyedHash::OpenOrCreate(options.folder));
+  return OpenedEvents{std::move(files), hash};
+}
+
+std::unique_ptr<EventLog> StartEventLog(std::optional<OpenedEvents> opened,
+                                        EventLog::Options options,
+                                        Metrics& metrics) {
+  if (!opened.has_value()) return nullptr;
+  return std::make_unique<EventLog>(std::move(opened->files), opened->hash,
+                                    std::move(options), metrics);
+}
+
 std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
   std::vector<ModelChoice> choices;
   for (const ServedFolder& folder : options.folders) {
@@ -120,6 +141,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   if (substitutes.store == nullptr) {
     SEMRANK_ASSIGN_OR_RETURN(substitutes.store, OpenStore(options.store));
   }
+  SEMRANK_ASSIGN_OR_RETURN(auto events, OpenEvents(options.events));
+  substitutes.events.text = options.events.text;
   if (substitutes.models.empty()) {
     substitutes.models = ModelChoices(options.models);
   }
@@ -130,13 +153,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   substitutes.workers.max_share_per_caller =
       options.limits.max_share_per_caller;
   // Whatever can fail has been created, so the constructor cannot fail.
-  return std::unique_ptr<Server>(new Server(
-      options, std::move(substitutes), std::move(secrets), std::move(cache)));
+  return std::unique_ptr<Server>(
+      new Server(options, std::move(substitutes), std::move(secrets),
+                 std::move(cache), std::move(events)));
 }
 
 Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
                std::unique_ptr<Secrets> secrets,
-               std::unique_ptr<DocumentVectorCache> cache)
+               std::unique_ptr<DocumentVectorCache> cache,
+               std::optional<OpenedEvents> events)
     : options_(options),
       parts_only_(substitutes.parts_only),
       secrets_(std::move(secrets)),
@@ -155,6 +180,8 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
       store_(std::move(substitutes.store)),
       stored_(
           UseStoreForVectors(options.store.timeout, store_.get(), &metrics_)),
+      events_(StartEventLog(std::move(events), std::move(substitutes.events),
+                            metrics_)),
       embedder_(cache_.get(), &metrics_, stored_.get()),
       catalog_(options.max_catalog_documents, {.limits = options.limits,
                                                .embedder = &embedder_,
@@ -185,6 +212,7 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
              .recent_calls = &recent_calls_,
              .cache = cache_.get(),
              .stored = stored_.get(),
+             .events = events_.get(),
              .certificates = secrets_->tls(),
              .access = secrets_->access(),
              .request_log = &request_log_,

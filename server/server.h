@@ -18,6 +18,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@
 #include "server/base/request_log.h"
 #include "server/base/unread_responses.h"
 #include "server/catalog/sync/synced_catalog.h"
+#include "server/events/event_log.h"
 #include "server/http/http_server.h"
 #include "server/options.h"
 #include "server/requests/server_parts.h"
@@ -48,12 +50,21 @@ struct ServerSubstitutes {
   std::vector<ModelChoice> models = {};
   // Null = the store of options.store.
   std::unique_ptr<DocumentStore> store = {};
+  // The delays and the clock of the log of events; the rest comes from the
+  // options.
+  EventLog::Options events = {};
   // max_wait comes from the options; num_threads 0 = one for each processor.
   WorkerPool::Options workers = {.num_threads = 0};
   RequestLog::LogLine log_request = &LogRequest;
   // Start binds no port and starts no thread: calls go through parts(), and a
   // change of the models is looked for when the caller does so.
   bool parts_only = false;
+};
+
+// The folder of --events.
+struct OpenedEvents {
+  std::unique_ptr<EventFiles> files;
+  KeyedHash hash;
 };
 
 // How the caller of Start ends or hastens it.
@@ -117,7 +128,8 @@ class Server {
  private:
   Server(const ServerOptions& options, ServerSubstitutes substitutes,
          std::unique_ptr<Secrets> secrets,
-         std::unique_ptr<DocumentVectorCache> cache);
+         std::unique_ptr<DocumentVectorCache> cache,
+         std::optional<OpenedEvents> events);
 
   HttpPages MakePages(HttpCalls& calls);
   absl::Status Listen();
@@ -141,6 +153,7 @@ class Server {
   ModelStore models_;
   const std::unique_ptr<DocumentStore> store_;  // null = none
   std::unique_ptr<StoredVectors> stored_;       // null without a store
+  const std::unique_ptr<EventLog> events_;      // null without --events
   const TextEmbedder embedder_;
   SyncedCatalog catalog_;
   const RankingEngine ranking_;

@@ -17,6 +17,7 @@
 #include "server/base/logging.h"
 #include "server/base/unread_responses.h"
 #include "server/catalog/sync/change_follower.h"
+#include "server/events/event_log.h"
 #include "server/vectors/document_vector_cache.h"
 #include "server/vectors/stored_vectors.h"
 
@@ -97,6 +98,24 @@ void AddStoreMetrics(const StoredVectors& stored, Metrics& metrics) {
   metrics.AddGauge("semrank_store_queue_bytes",
                    "Bytes of the vectors and texts that wait to be written.",
                    [&] { return stored.GetState().queued_bytes; });
+}
+
+// The log counts what it writes itself (EventCounters).
+void AddEventMetrics(const EventLog& events, Metrics& metrics) {
+  metrics.AddGauge("semrank_event_queue_bytes",
+                   "Bytes of impressions and events that wait to be written.",
+                   [&] { return events.num_queued_bytes(); });
+  metrics.AddGauge("semrank_event_disk_bytes",
+                   "Bytes of the files of --events.",
+                   [&] { return events.num_disk_bytes(); });
+  metrics.AddGauge(
+      "semrank_event_commit_seconds",
+      "How long the first record of the last commit waited until it was on "
+      "disk.",
+      [&] { return absl::ToDoubleSeconds(events.last_commit_time()); });
+  metrics.AddGauge("semrank_events_failing",
+                   "1 while impressions and events cannot be written.",
+                   [&] { return events.is_failing() ? 1 : 0; });
 }
 
 void AddCatalogMetrics(const SyncedCatalog& catalog, Metrics& metrics) {
@@ -273,6 +292,7 @@ void AddStateMetrics(const ServerParts& parts, Metrics& metrics) {
   AddConnectionMetrics(*parts.connections, metrics);
   AddUnreadMetrics(*parts.unread, metrics);
   if (parts.stored != nullptr) AddStoreMetrics(*parts.stored, metrics);
+  if (parts.events != nullptr) AddEventMetrics(*parts.events, metrics);
   AddCatalogMetrics(*parts.catalog, metrics);
   if (parts.catalog->changes() != nullptr) {
     AddChangeMetrics(*parts.catalog->changes(), metrics);

@@ -119,9 +119,25 @@ FOREIGN = {
                    model_id=STRING, model_sha=STRING, model_dtype=STRING, model_type={"type": "object"},
                    max_concurrent_requests=INTEGER, max_input_length=INTEGER, max_batch_tokens=INTEGER,
                    max_client_batch_size=INTEGER, auto_truncate=BOOLEAN, tokenization_workers=INTEGER, version=STRING),
+    "UbiRecords": {"oneOf": [ref("UbiRecord"), texts(ref("UbiRecord"))]},
+    "UbiRecord": obj(
+        [], query_id=STRING | {"description": "The id of the impression. Records without one are ignored."},
+        action_name=STRING | {"description": "Makes the record an event. click_through is click, purchase is conversion."},
+        user_query=STRING | {"description": "Makes a record without action_name a list that was shown."},
+        query_response_hit_ids=texts() | {"description": "The list, in its order."},
+        client_id=STRING | {"description": "The user, kept as keyed hash."}, session_id=STRING,
+        application=STRING | {"description": "The name of what ranked."},
+        timestamp={"type": ["string", "integer"], "description": "RFC 3339, or milliseconds since 1970."},
+        event_attributes=obj([], object=obj([], object_id={"type": ["string", "integer"]}),
+                             position=obj([], ordinal=INTEGER | {"description": "From 1."}))),
+    "UbiAnswer": obj(["accepted", "ignored", "unknown_impressions"], True, accepted=INTEGER, ignored=INTEGER,
+                     unknown_impressions=INTEGER),
     "TeiError": obj(["error", "error_type"], True, error=STRING, error_type=STRING),
 }
 
+UBI = [{"query_id": "00112233-4455-6677-8899-aabbccddeeff", "user_query": "running shoes", "query_response_hit_ids": ["7", "gimp"]},
+       {"query_id": "00112233-4455-6677-8899-aabbccddeeff", "action_name": "click", "timestamp": "2026-01-13T20:20:39Z",
+        "event_attributes": {"object": {"object_id": "7"}, "position": {"ordinal": 1}}}]
 SHOES = {"query": "running shoes", "titles": ["desk lamp", "shoes for running"]}
 LINES = '{"document_id": "lamp", "title": "desk lamp"}\n{"id": "8", "title": "trail shoes"}\n'
 # (tag, path, operationId, summary, request schema, response schema, error schema, examples). The examples are run in
@@ -156,7 +172,11 @@ CALLS = [
     ("Catalog", "/v1/delete", "deleteDocuments", "Deletes documents by key", "DeleteDocumentsRequest", "DeleteDocumentsResponse",
      "Status", {"by_key": {"ids": ["7"], "document_ids": ["gimp"]}}),
     ("Events", "/v1/events", "reportEvents", "Keeps clicks on lists that were shown", "ReportEventsRequest", "ReportEventsResponse",
-     "Status", {}),
+     "Status", {"click": {"events": [{"impression_id": "WkLT0WkYQ7OUV7ydQH8m1g", "kind": "click", "position": 1}]}}),
+    *(("Events", path, operation, summary, "UbiRecords", "UbiAnswer", "Status", {"records": UBI}) for path, operation, summary in (
+        ("/v1/ubi", "reportUbi", "Keeps records of OpenSearch's User Behavior Insights 1.3"),
+        ("/v1/ubi/ubi_events", "reportUbiEvents", "The same, for the JavaScript client of UBI"),
+        ("/v1/ubi/ubi_queries", "reportUbiQueries", "The same, for the JavaScript client of UBI"))),
     ("OpenAI", "/v1/embeddings", "openAiEmbeddings", "Embeddings as OpenAI's API", "OpenAiEmbeddingsRequest", "OpenAiEmbeddings",
      "OpenAiError", {"one": {"model": "", "input": "desk lamp"}, "query": {"input": ["lamp"], "input_type": "query"}}),
     ("Cohere and Jina", "/v1/rerank", "rerankV1", "Rerank as Cohere's version 1 and Jina", "RerankRequest", "Reranked", "CohereError",

@@ -50,12 +50,14 @@ struct FormatFunctions {
 };
 
 // Each format is described where it is defined, in the source of its name:
-// json_format (of any method), openai_format, cohere_format, tei_format.
+// json_format (of any method), openai_format, cohere_format, tei_format,
+// ubi_format.
 namespace formats {
 extern const FormatFunctions kJson;
 extern const FormatFunctions kOpenAiEmbeddings, kOpenAiModels, kOpenAiModel;
 extern const FormatFunctions kCohereRerank, kCohereEmbed;
 extern const FormatFunctions kTeiEmbed, kTeiRerank, kTeiInfo;
+extern const FormatFunctions kUbi;
 }  // namespace formats
 
 // An error in two forms at once, for paths that clients of either may call: the

@@ -34,6 +34,8 @@ const FormatFunctions& FormatOf(HttpFormat format) {
       return formats::kTeiRerank;
     case HttpFormat::kTeiInfo:
       return formats::kTeiInfo;
+    case HttpFormat::kUbi:
+      return formats::kUbi;
   }
   return formats::kJson;
 }

@@ -9,8 +9,12 @@
 
 namespace semrank {
 
-// What a slice returns: more slices are needed, or the result is complete.
-enum class Progress { kMore, kDone };
+// What a slice returns.
+enum class Progress {
+  kMore,     // more slices are needed
+  kWaiting,  // so are they, once something else is done (RequestHandler::Wait)
+  kDone,     // the result is complete
+};
 
 // The most texts and bytes of text in one slice: one or two milliseconds of
 // titles that are not cached.

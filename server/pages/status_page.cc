@@ -18,6 +18,7 @@
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
 #include "server/catalog/sync/change_follower.h"
+#include "server/events/event_log.h"
 #include "server/http/http_options.h"
 #include "server/models/model_slot.h"
 #include "server/pages/browser_page.h"
@@ -229,6 +230,35 @@ std::string Store(const StoredVectors* stored) {
        {"vectors queued for writing", GroupDigits(state.queued_vectors)}});
 }
 
+// The clicks show at a glance whether positions are reported.
+std::string ClicksByPosition(const EventCounters& counters) {
+  std::string text;
+  for (const std::int64_t clicks : counters.clicks()) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", GroupDigits(clicks));
+  }
+  return text;
+}
+
+std::string Events(const EventLog* events) {
+  if (events == nullptr) return "";
+  const EventCounters& counters = events->counters();
+  return Facts(
+      "Events",
+      {{"folder", events->folder()},
+       {"state", events->is_failing() ? "cannot be written" : "written"},
+       {"size on disk", MiB(events->num_disk_bytes())},
+       {"queued", MiB(events->num_queued_bytes())},
+       {"last commit took", Short(events->last_commit_time())},
+       {"impressions", GroupDigits(counters.num_impressions())},
+       {"impressions dropped", GroupDigits(counters.num_dropped())},
+       {"events", GroupDigits(counters.num_events())},
+       {"events without a known impression",
+        GroupDigits(counters.num_orphans())},
+       {"events reported twice", GroupDigits(counters.num_duplicates())},
+       {"reports refused", GroupDigits(counters.num_unwritten_reports())},
+       {"clicks at 1 to 10, and others", ClicksByPosition(counters)}});
+}
+
 std::string DescribeChanges(const ChangeFollower::State& state) {
   if (!state.error.ok()) {
     return absl::StrFormat("not followed: %s", state.error.message());
@@ -319,7 +349,8 @@ std::string StatusPage(const ServerParts& parts, absl::Duration uptime) {
       Use(parts), Calls(*parts.recent_calls), Models(*parts.models),
       Catalog(*parts.catalog),
       LimitTable(parts.limits, parts.catalog->documents.max_documents()),
-      Store(parts.stored), Failures(*parts.request_log), kEnd);
+      Store(parts.stored), Events(parts.events), Failures(*parts.request_log),
+      kEnd);
 }
 
 }  // namespace semrank

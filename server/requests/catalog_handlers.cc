@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "server/catalog/search/catalog_searcher.h"
 #include "server/catalog/sync/catalog_writer.h"
 #include "server/requests/handlers.h"
+#include "server/requests/impressions.h"
 #include "server/requests/message_fields.h"
 #include "server/requests/wire_reader.h"
 
@@ -213,12 +215,14 @@ class SearchHandler final : public HandlerOf<v1::SearchDocumentsResponse> {
  private:
   absl::Status ReadMessage(std::string_view bytes);
   void AddHits();
+  void AddImpression();
 
   // `input_` refers to excluded_, and both refer to the request's bytes.
   DocumentKeys excluded_keys_{"exclude_ids", "exclude_document_ids"};
   std::vector<DocumentKeyView> excluded_;
   bool with_titles_ = false;
   bool with_payloads_ = false;
+  ImpressionView impression_;
   SearchInput input_;
   bool begun_ = false;
   SearchResult result_;
@@ -254,9 +258,11 @@ absl::Status SearchHandler::ReadMessage(std::string_view bytes) {
       WireField(Request::kWithPartsFieldNumber, input_.with_parts),
       WireField(Request::kFilterFieldNumber, input_.filter),
       WireField(Request::kOffsetFieldNumber, input_.offset),
-      WireField(Request::kNameMatchFieldNumber, input_.name_match)));
+      WireField(Request::kNameMatchFieldNumber, input_.name_match),
+      WireField(Request::kImpressionFieldNumber, impression_)));
   input_.model_name = parts_.models->NameOf(model.name);
   input_.model_version = model.version;
+  SEMRANK_RETURN_IF_ERROR(CheckImpression(impression_, parts_.events));
   return CheckModelName(model);
 }
 
@@ -274,6 +280,7 @@ absl::StatusOr<Progress> SearchHandler::RunSlice(const RequestRun& run) {
                                         result_));
   if (progress == Progress::kMore) return progress;
   AddHits();
+  if (impression_.is_wanted) AddImpression();
   response_.set_num_documents_searched(result_.num_documents_searched);
   const ServedModelPtr served = result_.snapshot.model();
   SetModel(*served, response_);
@@ -301,6 +308,21 @@ void SearchHandler::AddHits() {
     out.set_semantic_score(result_.cosines[i].semantic);
     out.set_lexical_score(result_.cosines[i].lexical);
   }
+}
+
+void SearchHandler::AddImpression() {
+  Impression impression = BeginImpression(
+      impression_, input_.query, *result_.snapshot.model(), *parts_.events);
+  const std::size_t length = result_.hits.size();
+  for (std::size_t i = 0; i < std::min(length, kMaxShownResults); ++i) {
+    const CatalogHit& hit = result_.hits[i];
+    const CatalogRecord& record = result_.snapshot.record(hit.slot);
+    impression.results.push_back({.document = NameOfDocument(record),
+                                  .title = std::string(record.title()),
+                                  .score = hit.score});
+  }
+  response_.set_impression_id(parts_.events->AddImpression(
+      std::move(impression), static_cast<std::uint32_t>(length)));
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ class RequestHandler {
   // and waiting took.
   virtual absl::StatusOr<Progress> RunSlice(const RequestRun& run) = 0;
 
+  // After kWaiting: begins what the request waits for without a thread, and
+  // lets `resume` be called once it is done. Any thread may call it, even
+  // before Wait returns; it continues with RunSlice and may delete the handler.
+  virtual void Wait(std::function<void()> resume) { resume(); }
+
   // The response, which is complete after kDone.
   virtual const google::protobuf::MessageLite& response() const = 0;
 

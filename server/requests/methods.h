@@ -42,6 +42,7 @@ enum class HttpFormat {
   kTeiEmbed,
   kTeiRerank,
   kTeiInfo,
+  kUbi,
 };
 
 struct HttpPath {

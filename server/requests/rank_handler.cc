@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "model/base/status_macros.h"
 #include "semrank/v1/ranking_service.pb.h"
@@ -34,7 +35,8 @@ void ReadRankField(WireReader& reader, RankMessage& message) {
       WireField(RankRequest::kFilterFieldNumber, input.filter),
       WireField(RankRequest::kPartsFieldNumber, input.wanted.parts),
       WireField(RankRequest::kWithPartsFieldNumber, input.wanted.with_parts),
-      WireField(RankRequest::kNameMatchFieldNumber, input.name_match));
+      WireField(RankRequest::kNameMatchFieldNumber, input.name_match),
+      WireField(RankRequest::kImpressionFieldNumber, message.impression));
 }
 
 // RankInput has spans over the vectors, which reallocate while fields are still
@@ -79,6 +81,9 @@ class RankHandler final : public RequestHandler {
   absl::StatusOr<RequestSize> Check(std::size_t num_bytes);
   void FillRanking();
   void AddEmbeddedTitles();
+  void AddImpression();
+  // The result as an impression keeps it.
+  ShownResult Shown(const RankedDocument& document) const;
   // The title of a candidate that was scored.
   std::string_view TitleOf(std::uint32_t candidate) const;
 
@@ -101,6 +106,7 @@ absl::StatusOr<RequestSize> RankHandler::Read(std::string_view bytes) {
 // parts asked for exist, depends on it. The handle keeps this model alive to
 // the end of the request, whatever is reloaded.
 absl::StatusOr<RequestSize> RankHandler::Check(std::size_t num_bytes) {
+  SEMRANK_RETURN_IF_ERROR(CheckImpression(message_.impression, parts_.events));
   SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
   const RankInput& input = message_.input;
   SEMRANK_RETURN_IF_ERROR(parts_.ranking->Check(*served_, input));
@@ -119,6 +125,7 @@ absl::StatusOr<Progress> RankHandler::RunSlice(const RequestRun& run) {
                                                     run, progress_, result_));
   if (progress == Progress::kMore) return progress;
   FillRanking();
+  if (message_.impression.is_wanted) AddImpression();
   response_.set_score_kind(served_->model->config().score_kind());
   SetQueryKnown(result_.query_known, response_);
   SetFacts(run, *served_, result_, response_);
@@ -177,6 +184,32 @@ std::string_view RankHandler::TitleOf(std::uint32_t candidate) const {
   const std::size_t place = candidate - num_titles;
   if (place >= catalog.slots.size()) return "";  // a vector
   return catalog.snapshot.record(catalog.slots[place]).title();
+}
+
+void RankHandler::AddImpression() {
+  Impression impression = BeginImpression(
+      message_.impression, message_.input.query, *served_, *parts_.events);
+  const std::size_t length = result_.ranking.size();
+  const std::size_t num_kept = std::min(length, kMaxShownResults);
+  impression.results.reserve(num_kept);
+  for (std::size_t i = 0; i < num_kept; ++i) {
+    impression.results.push_back(Shown(result_.ranking[i]));
+  }
+  response_.set_impression_id(parts_.events->AddImpression(
+      std::move(impression), static_cast<std::uint32_t>(length)));
+}
+
+ShownResult RankHandler::Shown(const RankedDocument& document) const {
+  ShownResult shown{.title = std::string(TitleOf(document.index)),
+                    .score = document.score};
+  const RankedCatalog& catalog = result_.catalog;
+  const std::size_t place = document.index - message_.titles.size();
+  if (document.index >= message_.titles.size() &&
+      place < catalog.slots.size()) {
+    shown.document =
+        NameOfDocument(catalog.snapshot.record(catalog.slots[place]));
+  }
+  return shown;
 }
 
 // One request of a RankStream: a Rank, and the number that the response

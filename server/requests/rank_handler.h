@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/requests/impressions.h"
 #include "server/requests/message_fields.h"
 
 namespace semrank {
@@ -18,6 +19,7 @@ struct RankMessage {
   RankInput input;  // views the above
   ModelRefView model;
   bool with_titles = false;
+  ImpressionView impression;
 };
 
 // MALFORMED_MESSAGE; TOO_MANY_TEXTS for more than `max_texts` titles, ids and

@@ -259,6 +259,11 @@ void RequestRun::RunSlice() {
     QueueSlice();
     return;
   }
+  if (progress.ok() && *progress == Progress::kWaiting) {
+    waiting_since_ = end;
+    handler_->Wait([this] { QueueSlice(); });
+    return;
+  }
   parts_.metrics->RecordPhase(Phase::kQueue, queue_time_);
   if (!progress.ok()) return Finish(progress.status());
   // Only complete runs are measured: one that was cancelled half-way would make

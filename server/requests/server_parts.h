@@ -18,6 +18,7 @@ namespace semrank {
 
 class AccessControl;
 class DocumentVectorCache;
+class EventLog;
 class RecentCalls;
 class RequestLog;
 class StoredVectors;
@@ -42,6 +43,7 @@ struct ServerParts {
   const RecentCalls* recent_calls = nullptr;
   const DocumentVectorCache* cache = nullptr;
   const StoredVectors* stored = nullptr;          // null = no document store
+  EventLog* events = nullptr;                     // null = no --events
   const TlsCertificates* certificates = nullptr;  // null = plain text
   // Null = every caller may call every method.
   const AccessControl* access = nullptr;

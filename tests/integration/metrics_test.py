@@ -42,7 +42,8 @@ class MetricsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.server = subprocess.Popen(
-            [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=rocksdb:{cls.folder.name}", "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"],
+            [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=rocksdb:{cls.folder.name}/store",
+             f"--events={cls.folder.name}/events", "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.http = wait_for_line(cls.server.stdout, r" http=(\S+)")
         fetch(f"http://{cls.http}/v1/rank", b'{"query": "photo", "titles": ["photo editor", "mail reader"]}')
@@ -77,6 +78,9 @@ class MetricsTest(unittest.TestCase):
                      "semrank_store_requests_total", "semrank_store_calls_total", "semrank_store_call_duration_seconds_bucket",
                      "semrank_store_dropped_vectors_total", "semrank_store_written_vectors_total", "semrank_store_bypassed",
                      "semrank_store_bypasses_total", "semrank_store_queue_vectors", "semrank_store_queue_bytes",
+                     "semrank_impressions_total", "semrank_events_total", "semrank_event_clicks_total", "semrank_event_orphans_total",
+                     "semrank_event_duplicates_total", "semrank_event_reports_failed_total", "semrank_event_queue_bytes",
+                     "semrank_event_disk_bytes", "semrank_event_commit_seconds", "semrank_events_failing",
                      "semrank_build_info", "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
                      "process_start_time_seconds"):
             self.assertRegex(text, rf"(?m)^{name}[ {{]")

@@ -29,7 +29,10 @@ class JsonApiTest : public ::testing::Test {
  protected:
   static constexpr std::int64_t kMaxBodyBytes = 100'000;
 
-  JsonApiTest() { Serve(); }
+  explicit JsonApiTest(const ServerOptions& options = Options())
+      : whole_(MakeTestServer(folder_, MakeTinyModel(), options)) {
+    Serve();
+  }
   void Serve() {
     parts_.access = access_.get();
     server_ = HttpServer::Start("127.0.0.1:0", {},
@@ -95,8 +98,7 @@ class JsonApiTest : public ::testing::Test {
   }
 
   MemoryFolder folder_;
-  const std::unique_ptr<Server> whole_ =
-      MakeTestServer(folder_, MakeTinyModel(), Options());
+  const std::unique_ptr<Server> whole_;
   Lifecycle& lifecycle_ = whole_->lifecycle();
   SyncedCatalog& catalog_ = whole_->catalog();
   ServerParts parts_ = whole_->parts();

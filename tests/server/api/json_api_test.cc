@@ -140,7 +140,7 @@ TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
     }
   }
   EXPECT_THAT(metrics_.Render(),
-              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 14"));
+              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 18"));
 }
 
 TEST_F(JsonApiTest, WhatNeverBecomesACallIsAnsweredAndCountedLikeOne) {

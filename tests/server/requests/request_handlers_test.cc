@@ -43,6 +43,8 @@ v1::RankRequest FullRankRequest() {
   request.mutable_model()->set_version(3);
   request.set_with_titles(true);
   request.set_name_match(true);
+  request.mutable_impression()->set_session("s-1");
+  request.mutable_impression()->set_user("ann");
   return request;
 }
 
@@ -57,6 +59,9 @@ void ExpectSame(v1::RankRequest want, const RankMessage& got) {
   EXPECT_EQ(got.model.name, want.model().name());
   EXPECT_EQ(got.model.version, want.model().version());
   EXPECT_EQ(got.with_titles, want.with_titles());
+  EXPECT_EQ(got.impression.is_wanted, want.has_impression());
+  EXPECT_EQ(got.impression.names.session, want.impression().session());
+  EXPECT_EQ(got.impression.names.user, want.impression().user());
   EXPECT_EQ(got.input.name_match, want.name_match());
   EXPECT_TRUE(std::ranges::equal(got.input.ids, want.ids()));
   EXPECT_TRUE(std::ranges::equal(got.input.document_ids, want.document_ids()));
@@ -68,6 +73,8 @@ bool HasBadUtf8(const RankMessage& message) {
                message.document_ids.end());
   texts.push_back(message.input.query);
   texts.push_back(message.model.name);
+  texts.push_back(message.impression.names.session);
+  texts.push_back(message.impression.names.user);
   return !std::ranges::all_of(texts, [](std::string_view text) {
     return CheckUtf8("text", text).ok();
   });
