@@ -74,7 +74,7 @@ absl::StatusOr<std::int64_t> TimeOf(const UbiObject& object) {
 }
 
 // A negative ordinal, as -1 for "unknown", is no position.
-std::uint32_t PositionOf(const UbiObject& attributes) {
+std::uint32_t ShownPosition(const UbiObject& attributes) {
   UbiObject position;
   std::uint64_t ordinal = 0;
   if (!Get(attributes, "position", position) ||
@@ -91,7 +91,7 @@ absl::StatusOr<EventRecord> ReadUbiEvent(const UbiObject& object) {
   SEMRANK_ASSIGN_OR_RETURN(event.time_ms, TimeOf(object));
   UbiObject attributes, shown;
   if (Get(object, "event_attributes", attributes)) {
-    event.position = PositionOf(attributes);
+    event.position = ShownPosition(attributes);
     if (Get(attributes, "object", shown)) {
       event.document = TextOf(shown, "object_id");
     }
