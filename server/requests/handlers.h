@@ -48,9 +48,9 @@ class RequestHandler {
   // and waiting took.
   virtual absl::StatusOr<Progress> RunSlice(const RequestRun& run) = 0;
 
-  // After kWaiting: begins what the request waits for without a thread, and
-  // lets `resume` be called once it is done. Any thread may call it, even
-  // before Wait returns; it continues with RunSlice and may delete the handler.
+  // After kWaiting: begins what the request waits for, without a thread and
+  // permits, and lets `resume` be called once it is done, by any thread, also
+  // before Wait returns. That runs RunSlice and may delete the handler.
   virtual void Wait(std::function<void()> resume) { resume(); }
 
   // The response, which is complete after kDone.

@@ -261,6 +261,10 @@ void RequestRun::RunSlice() {
   }
   if (progress.ok() && *progress == Progress::kWaiting) {
     waiting_since_ = end;
+    // Whatever it waits for is bounded by itself, and a disk that hangs must
+    // not use up the permits of rankings.
+    permit_ = Admission::Permit();
+    work_.Reset();
     handler_->Wait([this] { QueueSlice(); });
     return;
   }

@@ -18,7 +18,7 @@
 //                 whether the caller still waits. A request is dropped, without
 //                 running, when its turn comes so late that it cannot meet its
 //                 deadline and others wait. A request that waits for a disk
-//                 (Progress::kWaiting) holds permits, but no thread.
+//                 (Progress::kWaiting) holds neither a thread nor permits.
 //   SerializeResponse   while the permits are still held.
 //   Done          after the refusal is counted and the permits are back.
 //

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -56,6 +57,32 @@ class RecordingHandler final : public RequestHandler {
   int turns_left_;
   const char name_;
   std::string& log_;
+  v1::RankResponse response_;
+};
+
+// Waits once, until the test resumes it.
+class WaitingHandler final : public RequestHandler {
+ public:
+  explicit WaitingHandler(std::promise<std::function<void()>>* resume)
+      : resume_(*resume) {}
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    return RequestSize{1, bytes.size()};
+  }
+  absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
+    return std::exchange(has_waited_, true) ? Progress::kDone
+                                            : Progress::kWaiting;
+  }
+  void Wait(std::function<void()> resume) override {
+    resume_.set_value(std::move(resume));
+  }
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  std::promise<std::function<void()>>& resume_;
+  bool has_waited_ = false;
   v1::RankResponse response_;
 };
 
@@ -130,6 +157,41 @@ class RequestRunTest : public ::testing::Test {
   }();
   std::string log_;
 };
+
+TEST_F(RequestRunTest, ARequestThatWaitsHoldsNeitherThreadNorPermits) {
+  std::promise<std::function<void()>> resume;
+  TestRun run(parts_, std::make_unique<WaitingHandler>(&resume));
+  run.Begin();
+  const std::function<void()> go_on = resume.get_future().get();
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+  const auto other = NewRun(kLarge, 2, 'a');
+  other->Begin();
+  EXPECT_THAT(other->Wait(), IsOk());
+  go_on();
+  EXPECT_THAT(run.Wait(), IsOk());
+}
+
+TEST_F(RequestRunTest, ARequestMayBeResumedBeforeItBeginsToWait) {
+  class Handler : public RequestHandler {
+   public:
+    absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+      return RequestSize{1, bytes.size()};
+    }
+    absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
+      return --num_waits_ > 0 ? Progress::kWaiting : Progress::kDone;
+    }
+    const google::protobuf::MessageLite& response() const override {
+      return response_;
+    }
+
+   private:
+    int num_waits_ = 100;
+    v1::RankResponse response_;
+  };
+  TestRun run(parts_, std::make_unique<Handler>());
+  run.Begin();
+  EXPECT_THAT(run.Wait(), IsOk());
+}
 
 TEST_F(RequestRunTest, LargeRequestsRunSlicesOneRequestAfterTheOther) {
   std::promise<void> release = BlockWorker();
