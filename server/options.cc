@@ -171,6 +171,16 @@ absl::Status ParseStore(StoreOptions& options) {
   return absl::OkStatus();
 }
 
+// A URL would become a folder of a strange name.
+absl::Status CheckEvents(const EventOptions& options) {
+  if (options.folder.find("://") == std::string::npos &&
+      !options.folder.starts_with("kafka:")) {
+    return absl::OkStatus();
+  }
+  return FlagError("events", WithoutPassword(options.folder),
+                   "must be a folder");
+}
+
 absl::Status CheckStoreTls(const StoreOptions& options) {
   const RedisTlsFiles& tls = options.tls;
   if (tls.cert.empty() && !tls.key.empty()) {
@@ -256,6 +266,7 @@ absl::Status FinishOptions(const CommandLine& command_line,
   }
   SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckStoreTls(options.store));
+  SEMRANK_RETURN_IF_ERROR(CheckEvents(options.events));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
   SEMRANK_RETURN_IF_ERROR(CheckTls(options.security.tls));
   SEMRANK_RETURN_IF_ERROR(CheckBrowsers(options.security));

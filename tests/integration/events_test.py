@@ -65,6 +65,8 @@ class EventsTest(unittest.TestCase):
         for number in range(20):
             impression = self.rank()
             self.assertEqual(self.click(impression), {"accepted": 1})
+        status = urllib.request.urlopen(self.url + "/statusz").read().decode()
+        self.assertRegex(status, r"clicks at 1 to 10, and others</th><td>20 0 ")
         server.send_signal(signal.SIGKILL)
         server.wait()
         records = self.records()

@@ -109,6 +109,15 @@ TEST(OptionsTest, ARedisOverTlsHasItsFiles) {
       AllOf(HasSubstr("store=rediss://***@host"), Not(HasSubstr("secret"))));
 }
 
+TEST(OptionsTest, EventsAreOffUnlessAskedFor) {
+  EXPECT_EQ(ParsedOptions().options.events.folder, "");
+  const ParsedOptions parsed({"--events=/var/events", "--events_text=hash"});
+  EXPECT_THAT(parsed.status, IsOk());
+  EXPECT_EQ(parsed.options.events.folder, "/var/events");
+  EXPECT_EQ(parsed.options.events.text, EventText::kHash);
+  EXPECT_EQ(parsed.options.events.max_age, absl::Hours(24 * 90));
+}
+
 TEST(OptionsTest, ModelsHaveAliases) {
   const ParsedOptions parsed({"--model_alias=rerank-v3.5=shop",
                               "--model_alias=BAAI/bge-m3=news,b=shop"},
@@ -261,6 +270,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"LogFormat", {"--log_format=xml"}},
         {"HttpCalls", {"--http_calls=maybe"}},
         {"StoreKind", {"--store=mysql:x"}},
+        {"EventsOverRedis", {"--events=redis://host"}},
+        {"EventsOverKafka", {"--events=kafka:host/topic"}},
+        {"EventsText", {"--events=e", "--events_text=some"}, "--events_text"},
+        {"EventsAge", {"--events_max_age=1m"}},
+        {"EventsBytes", {"--events_max_bytes=1"}},
         {"StoreTimeout", {"--store_timeout=1us"}},
         {"StoreTlsOfPlainText", {"--store_tls_ca=a", "--store=redis://h"}},
         {"StoreCertificateWithoutKey",
