@@ -283,7 +283,8 @@ HttpPages Server::MakePages(HttpCalls& calls) {
   if (!options_.pages) return pages;
   AddStatusPage(parts_, pages);
   AddBrowserPages({.grpc_address = rpc_->address(),
-                   .needs_key = secrets_->access() != nullptr},
+                   .needs_key = secrets_->access() != nullptr,
+                   .keeps_events = events_ != nullptr},
                   pages, calls);
   return pages;
 }

@@ -97,6 +97,7 @@ SearchPage::SearchPage(const PlaygroundOptions& options) {
       ToAbsl(EmbeddedFile("index.html")),
       {{"{{header}}", PageHeader("/")},
        {"{{grpc_port}}", address.substr(address.rfind(':') + 1)},
+       {"{{keeps_events}}", options.keeps_events ? "yes" : "no"},
        {"{{without_javascript}}",
         options.needs_key ? kKeyNeedsJavaScript : kWithoutJavaScript}});
 }

@@ -15,6 +15,8 @@ struct PlaygroundOptions {
   std::string grpc_address;
   // Whether callers need a key, which a form without JavaScript cannot send.
   bool needs_key = false;
+  // Whether the page reports its lists and the results that are opened.
+  bool keeps_events = false;
 };
 
 class SearchPage {

@@ -7,6 +7,7 @@ import { describe } from './explanation.js';
 import { listServed, modelId, modelName } from './models.js';
 import { kShown, Ranker } from './rankings.js';
 import { legend, rankingSections } from './results.js';
+import { SeenLists } from './seen_lists.js';
 import { readUrl, writeUrl } from './url_state.js';
 import { catalogTitles, exampleQueries, welcome } from './welcome.js';
 
@@ -108,6 +109,7 @@ function showRankings(query, rankings, elapsed) {
   at('legend').hidden = !found;
   markStale(false);
   state.shown = query;
+  seen.show(query, found && path === '/v1/search' && rankings.length === 1 ? rankings[0] : null);
   const many = Math.min(kShown, rankings[0].results.length);
   say(empty ? 'The catalog is empty: rank your own titles, or put documents (semrank put --documents=FILE).'
     : found ? `${many} ${many === 1 ? 'result' : 'results'} in ${elapsed.toFixed(1)} ms. ${unknown
@@ -120,6 +122,7 @@ function showRankings(query, rankings, elapsed) {
 async function invite(query, signal) {
   at('lists').replaceChildren();
   at('legend').hidden = true;
+  seen.show('', null);
   markStale(false);
   if (query !== '') return say('Paste titles to rank.');
   say('');
@@ -156,6 +159,7 @@ async function explain(ranking, result, button) {
   button.setAttribute('aria-current', 'true');
   state.opener = button;
   at('failure').hidden = true;
+  seen.open(ranking, ranking.results.indexOf(result) + 1);
   const request = { query: ranking.request.query, ...result.key, model: ranking.answer.model };
   try {
     const answer = await call('/v1/explain', request, state.abort.signal);
@@ -214,6 +218,7 @@ async function start() {
 
 const access = new AccessKey(at('access'), start);
 const box = new CallBox(say);
+const seen = new SeenLists(document.querySelector('meta[name=keeps-events]').content === 'yes', at('seen_note'));
 at('form').addEventListener('submit', (event) => { event.preventDefault(); settle(); });
 for (const id of ['query', 'titles']) at(id).addEventListener('input', typed);
 at('query').addEventListener('change', () => { state.typing = false; });

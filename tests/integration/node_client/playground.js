@@ -33,6 +33,30 @@ async function search(page) {
   assert.match(await page.locator('#snippet').textContent(), /^curl 'http.*\/v1\/search' \\\n {2}-d '\{"query":"rain jacket"/);
 }
 
+// The reported clicks that are on disk.
+async function numClicks(page) {
+  const text = await (await page.request.get(`${base}/metrics`)).text();
+  return [...text.matchAll(/^semrank_event_clicks_total{.*} (\d+)/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+// The list that is opened is kept with its click; those of each letter before are not.
+async function reportsClicks() {
+  const page = await open(`${base}/`);
+  await page.getByText('This server keeps the lists').waitFor();
+  const before = await numClicks(page);
+  await searchFor(page, 'coffee grinder');
+  const reported = page.waitForResponse((response) => response.url().endsWith('/v1/events'));
+  await page.locator('.result').first().click();
+  const response = await reported;
+  assert.equal(response.status(), 200);
+  const { events, impressions } = response.request().postDataJSON();
+  assert.deepEqual(events.map(({ kind, position }) => [kind, position]), [['click', 1]]);
+  assert.equal(impressions[0].impression_id, events[0].impression_id);
+  assert.equal(impressions[0].query, 'coffee grinder');
+  assert.match(impressions[0].results[0].title, /coffee grinder/);
+  assert.equal(await numClicks(page), before + 1);
+}
+
 // Both parts of a bar have the length of what they add to the score; a full bar is 1.
 async function checkBars(page) {
   const results = await page.locator('.result').evaluateAll((buttons) => buttons.map((button) => ({
@@ -298,4 +322,4 @@ async function withKeys() {
   forgive(/401/);
 }
 
-runParts('playground', [playground, compareMany, welcome, failedCall, copyWithoutClipboard, onPhone, withKeys]);
+runParts('playground', [playground, reportsClicks, compareMany, welcome, failedCall, copyWithoutClipboard, onPhone, withKeys]);
