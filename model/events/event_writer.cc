@@ -1,0 +1,40 @@
+#include "model/events/event_writer.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cstddef>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/events/event_files.h"
+
+namespace semrank {
+
+absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileDescriptor lock,
+      FileDescriptor::Open(folder + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW,
+                           kEventFileMode));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s: a server (--events) or another program writes there; stop it first",
+      folder));
+}
+
+absl::Status EventFrameWriter::Add(std::string_view line) {
+  constexpr std::size_t kFrameBytes = std::size_t{1} << 20;
+  lines_ += line;
+  lines_ += '\n';
+  return lines_.size() < kFrameBytes ? absl::OkStatus() : Finish();
+}
+
+absl::Status EventFrameWriter::Finish() {
+  if (lines_.empty()) return absl::OkStatus();
+  std::string frame;
+  AppendEventFrame(lines_, frame);
+  lines_.clear();
+  return file_.Write(frame);
+}
+
+}  // namespace semrank

@@ -1,0 +1,97 @@
+#include "model/events/ubi_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/events/click_join.h"
+#include "model/events/event_files.h"
+#include "model/events/keyed_hash.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+class UbiImportTest : public ::testing::Test {
+ protected:
+  UbiImportOptions Options() const {
+    return {.paths = {dir_.File("queries.ndjson"), dir_.File("events.ndjson")},
+            .folder = dir_.File("out")};
+  }
+
+  TempDir dir_;
+};
+
+// An export has any order: the queries first, the latest of them first.
+TEST_F(UbiImportTest, RecordsAreJoinedWhateverTheirOrder) {
+  dir_.Write("queries.ndjson",
+             R"({"query_id": "q2", "client_id": "c", "user_query": "tent",)"
+             R"( "timestamp": "2026-11-02T10:00:00Z",)"
+             R"( "query_response_hit_ids": ["7"]})"
+             "\n\n"
+             R"({"query_id": "q1", "client_id": "c", "user_query": "shoe",)"
+             R"( "timestamp": "2026-11-01T10:00:00Z",)"
+             R"( "query_response_hit_ids": ["8", "9"]})"
+             "\n");
+  dir_.Write("events.ndjson",
+             R"({"action_name": "click", "query_id": "q1",)"
+             R"( "timestamp": "2026-11-01T10:01:00Z", "event_attributes":)"
+             R"( {"object": {"object_id": "9"}}})"
+             "\n"
+             R"({"action_name": "click", "query_id": "q2"})"
+             "\n"
+             R"({"action_name": "page_exit"})"
+             "\n");
+  ASSERT_OK_AND_ASSIGN(const ImportedRecords imported, ImportUbi(Options()));
+  EXPECT_EQ(imported.impressions, 2);
+  EXPECT_EQ(imported.events, 1);
+  EXPECT_EQ(imported.bad_lines, 1);  // without timestamp
+  EXPECT_EQ(imported.ignored, 1);
+  EXPECT_EQ(imported.file,
+            dir_.File("out/events-20261101T100000.000Z-000000.jsonl.zst"));
+  ASSERT_OK_AND_ASSIGN(const auto hash, KeyedHash::Open(dir_.File("out")));
+  ClickJoin join({});
+  EventFileCounts counts;
+  ASSERT_THAT(ForEachEvent(
+                  {dir_.File("out")}, 0,
+                  [&](EventRecord& record) {
+                    if (auto* list = std::get_if<Impression>(&record)) {
+                      EXPECT_EQ(list->user, hash(HashedKind::kUser, "c"));
+                    }
+                    return join.Add(record);
+                  },
+                  counts),
+              IsOk());
+  ASSERT_THAT(join.Finish(), IsOk());
+  EXPECT_EQ(join.counts().lists, 2);
+  EXPECT_EQ(join.counts().clicks, 1);
+}
+
+TEST_F(UbiImportTest, SameRecordsAreNotImportedTwice) {
+  const std::string query =
+      R"({"query_id": "q", "user_query": "x", "timestamp": 1700000000000})"
+      "\n";
+  dir_.Write("queries.ndjson", query);
+  dir_.Write("events.ndjson", "");
+  EXPECT_THAT(ImportUbi(Options()), IsOk());
+  EXPECT_THAT(ImportUbi(Options()), StatusIs(absl::StatusCode::kAlreadyExists,
+                                             HasSubstr("imported before")));
+}
+
+TEST_F(UbiImportTest, TooManyRecordsAreAnError) {
+  dir_.Write("queries.ndjson",
+             R"({"query_id": "q", "user_query": "x", "timestamp": 1})"
+             "\n");
+  dir_.Write("events.ndjson", "");
+  UbiImportOptions options = Options();
+  options.max_bytes = 10;
+  EXPECT_THAT(ImportUbi(options), StatusIs(absl::StatusCode::kResourceExhausted,
+                                           HasSubstr("fewer days")));
+}
+
+}  // namespace
+}  // namespace semrank
