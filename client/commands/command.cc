@@ -18,17 +18,14 @@ constexpr Named<OutputFormat> kOutputFormats[] = {
     {"json", OutputFormat::kJson},
     {"raw", OutputFormat::kRaw}};
 
-// A dot or a slash makes the value a file name, so that a misspelled format is
-// not written to.
+// What is no format is a file name; the program checks whether the command
+// writes a file.
 absl::Status SetOutput(const std::string& text, CommonOptions& options) {
   for (const auto& format : kOutputFormats) {
     if (format.name != text) continue;
     options.output = format.value;
     options.output_file.clear();
     return absl::OkStatus();
-  }
-  if (text.find_first_of("./") == std::string::npos) {
-    return absl::InvalidArgumentError(ToAbsl(kOutputForm));
   }
   options.output_file = text;
   return absl::OkStatus();
@@ -66,7 +63,7 @@ void AddCommonFlags(CommandLine& program, CommonOptions& options) {
               "(tab-separated, without, control characters as \\u001b), raw "
               "(as tsv, with all characters as they are) or json; auto = table "
               "on a terminal, else tsv. For embed also the file to write, with "
-              "a dot or slash in its name.",
+              "a dot or slash in its name; for events the file or folder.",
       .form = "FORMAT",
       .set = [&options](
                  const std::string& text) { return SetOutput(text, options); },

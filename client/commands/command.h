@@ -30,7 +30,7 @@ struct CommonOptions {
   ClientOptions client;  // with credentials once a command runs
   CredentialFiles credential_files;
   OutputFormat output = OutputFormat::kAuto;
-  std::string output_file;  // if --output names a file, as embed allows
+  std::string output_file;  // if --output names a file, as some commands allow
 
   // The format for standard output; never kAuto.
   OutputFormat ResultFormat() const;
@@ -135,6 +135,7 @@ Command AddModelCommand(CommandLine& program, const CommonOptions& common);
 Command AddLimitsCommand(CommandLine& program, const CommonOptions& common);
 Command AddHealthCommand(CommandLine& program, const CommonOptions& common);
 Command AddLoadCommand(CommandLine& program, const CommonOptions& common);
+Command AddEventsCommand(CommandLine& program, const CommonOptions& common);
 
 }  // namespace semrank
 

@@ -23,8 +23,12 @@ Examples:
 )"};
 
 absl::Status Run(const Command& command, CommonOptions& common) {
-  // Only embed writes files; for others a dot or slash is a mistake.
-  if (!common.output_file.empty() && command.name != "embed") {
+  // A file without a dot or slash is a misspelled format, except where no
+  // format is expected. Other commands write no files.
+  const bool is_path =
+      common.output_file.find_first_of("./") != std::string::npos;
+  if (!common.output_file.empty() && command.name != "events" &&
+      (command.name != "embed" || !is_path)) {
     return FlagError("output", common.output_file, kOutputForm);
   }
   // The files are read after parsing, so that --help works without them.
@@ -42,13 +46,13 @@ int Main(int argc, char** argv) {
   CommandLine program(kProgram);
   AddCommonFlags(program, common);
   // In the order of the help: what most users need comes first.
-  const std::array<Command, 11> commands = {
+  const std::array<Command, 12> commands = {
       AddRankCommand(program, common),   AddExplainCommand(program, common),
       AddEmbedCommand(program, common),  AddPutCommand(program, common),
       AddGetCommand(program, common),    AddDeleteCommand(program, common),
       AddSearchCommand(program, common), AddModelCommand(program, common),
       AddLimitsCommand(program, common), AddHealthCommand(program, common),
-      AddLoadCommand(program, common)};
+      AddLoadCommand(program, common),   AddEventsCommand(program, common)};
   if (const auto exit_code = program.Parse(argc, argv)) return *exit_code;
   for (const Command& command : commands) {
     if (command.name == program.command()) {

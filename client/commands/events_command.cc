@@ -1,0 +1,276 @@
+// `semrank events`: what was shown and clicked, from the folders of
+// semrank-server --events. It needs no server.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_format.h"
+#include "client/commands/command.h"
+#include "client/commands/events_flags.h"
+#include "client/commands/events_output.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/cli/exit_code.h"
+#include "model/data/text_reader.h"
+#include "model/events/click_join.h"
+#include "model/events/event_deletion.h"
+#include "model/events/event_files.h"
+#include "model/events/event_stats.h"
+#include "model/events/examination.h"
+#include "model/events/interleaving.h"
+#include "model/events/ubi_import.h"
+
+namespace semrank {
+namespace {
+
+constexpr ProgramInfo kEventsInfo = {
+    .name = "events",
+    .summary = "joins, counts, compares or deletes recorded clicks",
+    .usage = R"(Usage:
+  semrank events stats DIR... [flags]
+  semrank events join DIR... --output=FILE [flags]
+  semrank events compare DIR... [flags]
+  semrank events delete --user=ID DIR
+  semrank events import --ubi_queries=FILE --ubi_events=FILE --output=DIR
+
+Works on the folders of semrank-server --events, also while servers write in them.
+Several folders are read as one: a click may be reported to another server than the one
+that ranked. Single files may be given, too.
+
+  stats    counts lists and events by kind, model version and position.
+  join     attaches clicks to the lists that were shown and writes training data,
+           query<TAB>title<TAB>clicks<TAB>impressions<TAB>position, one line for each query,
+           title and position. Prints what was dropped, and how likely users look at each
+           position, if enough titles changed theirs (semrank-server --explore).
+  compare  says which of two interleaved models users prefer (--interleave, or interleave in
+           a request): wins, ties and losses by session, sign test, and the share of sessions
+           of the first model with its interval.
+  delete   removes the lists that were shown to a user, and the events on them. The server
+           must be stopped: its file cannot be replaced.
+  import   turns exports of OpenSearch's indices ubi_queries and ubi_events, JSON lines, into
+           a folder of events.
+
+Examples:
+  semrank events stats /var/lib/semrank/events
+  semrank events join events-1/ events-2/ --since=2026-11-01 --output=clicks.tsv
+  semrank-train --train=clicks.tsv --output_dir=models/shop
+  semrank events compare events/ --format=json
+)"};
+
+// What an action works with.
+struct EventsRun {
+  EventsOptions& options;
+  std::vector<std::string> folders;
+  EventsReport report;
+  const CommonOptions& common;
+};
+
+// Reads the folders into a join and reports what was read.
+absl::Status ReadFolders(EventsRun& run, ClickJoin& join,
+                         const std::function<void(const EventRecord&)>& look) {
+  EventFileCounts counts;
+  SEMRANK_RETURN_IF_ERROR(ForEachEvent(
+      run.folders, run.options.max_bad_lines,
+      [&](EventRecord& record) {
+        if (look != nullptr) look(record);
+        return join.Add(record);
+      },
+      counts));
+  SEMRANK_RETURN_IF_ERROR(join.Finish());
+  AddFileCounts(counts, run.report);
+  AddJoinCounts(join.counts(), run.report);
+  return absl::OkStatus();
+}
+
+absl::Status RunEventStats(EventsRun& run) {
+  EventStats stats;
+  run.options.join.with_rows = false;
+  std::unique_ptr<ClickJoin> join;
+  run.options.join.on_list = [&](const JoinedList& list) {
+    stats.AddList(list, *join);
+    return absl::OkStatus();
+  };
+  join = std::make_unique<ClickJoin>(run.options.join);
+  SEMRANK_RETURN_IF_ERROR(ReadFolders(
+      run, *join, [&](const EventRecord& record) { stats.AddRecord(record); }));
+  AddStats(stats, run.report);
+  return run.report.Write();
+}
+
+absl::Status RunEventComparison(EventsRun& run) {
+  InterleavingComparison comparison;
+  run.options.join.with_rows = false;
+  std::unique_ptr<ClickJoin> join;
+  run.options.join.on_list = [&](const JoinedList& list) {
+    comparison.Add(list, *join);
+    return absl::OkStatus();
+  };
+  join = std::make_unique<ClickJoin>(run.options.join);
+  SEMRANK_RETURN_IF_ERROR(ReadFolders(run, *join, nullptr));
+  const std::vector<InterleavedPair> pairs = comparison.Results();
+  if (pairs.empty()) {
+    return absl::FailedPreconditionError(
+        "no list was interleaved; see semrank-server --interleave");
+  }
+  AddComparison(pairs, run.options.effect, run.report);
+  return run.report.Write();
+}
+
+absl::Status WriteRows(const ClickJoin& join, const std::vector<ClickRow>& rows,
+                       const std::string& path) {
+  constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+  SEMRANK_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
+  std::string lines;
+  for (const ClickRow& row : rows) {
+    AppendClickRow(row, join.text(row.query), join.text(row.title), lines);
+    if (lines.size() < kBlockBytes) continue;
+    SEMRANK_RETURN_IF_ERROR(file.Write(lines));
+    lines.clear();
+  }
+  SEMRANK_RETURN_IF_ERROR(file.Write(lines));
+  return file.Commit();
+}
+
+// Titles by document, of --titles.
+absl::StatusOr<absl::flat_hash_map<std::string, std::string>> ReadTitles(
+    const EventsOptions& options) {
+  absl::flat_hash_map<std::string, std::string> titles;
+  if (options.titles.empty()) return titles;
+  SEMRANK_ASSIGN_OR_RETURN(
+      TextList list,
+      ReadTexts(options.titles, {.format = DocumentFormatOf(options.titles),
+                                 .max_bad_lines = options.max_bad_lines}));
+  for (std::size_t i = 0; i < list.texts.size(); ++i) {
+    titles[std::string(list.id(i))] = std::move(list.texts[i]);
+  }
+  return titles;
+}
+
+absl::Status RunEventJoin(EventsRun& run) {
+  const std::string& output = run.common.output_file;
+  if (output.empty()) return UsageError("--output=FILE is required");
+  SEMRANK_ASSIGN_OR_RETURN(const auto titles, ReadTitles(run.options));
+  run.options.join.title_of = [&titles](std::string_view document) {
+    const auto found = titles.find(ToAbsl(document));
+    return found == titles.end() ? std::string_view() : found->second;
+  };
+  ClickJoin join(run.options.join);
+  SEMRANK_RETURN_IF_ERROR(ReadFolders(run, join, nullptr));
+  const std::vector<ClickRow> rows = join.rows().Sorted();
+  SEMRANK_RETURN_IF_ERROR(WriteRows(join, rows, output));
+  run.report.Add("rows", std::ssize(rows));
+  const auto curve =
+      EstimateExamination(rows, {.monotone = run.options.monotone});
+  if (curve.ok()) {
+    AddExamination(*curve, run.report);
+  } else {
+    run.report.AddNote("examination_problem", ToStd(curve.status().message()));
+  }
+  return run.report.Write();
+}
+
+absl::Status RunEventDeletion(EventsRun& run) {
+  if (run.options.user.empty()) return UsageError("--user=ID is required");
+  if (run.folders.size() != 1) {
+    return UsageError("delete takes one folder, since each has its own key");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      const DeletedRecords deleted,
+      DeleteUser(run.folders[0], run.options.user, run.options.max_bad_lines));
+  run.report.Add("deleted_impressions", deleted.impressions);
+  run.report.Add("deleted_events", deleted.events);
+  run.report.Add("rewritten_files", deleted.files);
+  return run.report.Write();
+}
+
+absl::Status RunEventImport(EventsRun& run) {
+  const EventsOptions& options = run.options;
+  if (options.ubi_queries.empty() || options.ubi_events.empty() ||
+      run.common.output_file.empty()) {
+    return UsageError(
+        "--ubi_queries=FILE, --ubi_events=FILE and --output=DIR are required");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      const ImportedRecords imported,
+      ImportUbi({.paths = {options.ubi_queries, options.ubi_events},
+                 .folder = run.common.output_file,
+                 .max_bad_lines = options.max_bad_lines,
+                 .max_bytes = options.join.max_bytes}));
+  run.report.Add("impressions", imported.impressions);
+  run.report.Add("events", imported.events);
+  run.report.AddIfAny("ignored_records", imported.ignored);
+  run.report.AddIfAny("bad_lines", imported.bad_lines);
+  run.report.Add("file", imported.file);
+  return run.report.Write();
+}
+
+struct EventsAction {
+  std::string_view name;
+  absl::Status (*run)(EventsRun& run);
+  bool has_folders = true;
+};
+constexpr EventsAction kActions[] = {
+    {"stats", RunEventStats},
+    {"join", RunEventJoin},
+    {"compare", RunEventComparison},
+    {"delete", RunEventDeletion},
+    {"import", RunEventImport, /*has_folders=*/false}};
+
+absl::StatusOr<EventsAction> FindAction(const EventsOptions& options) {
+  const std::string name =
+      options.arguments.empty() ? "" : options.arguments[0];
+  for (const EventsAction& action : kActions) {
+    if (action.name != name) continue;
+    const bool has_folders = options.arguments.size() > 1;
+    if (action.has_folders == has_folders) return action;
+    return UsageError(
+        has_folders
+            ? absl::StrFormat("unexpected argument '%s'", options.arguments[1])
+            : absl::StrFormat("semrank events %s: no folder of events", name));
+  }
+  return UsageError(absl::StrFormat(
+      "semrank events %s: there is stats, join, compare, delete, import",
+      name.empty() ? "ACTION" : name));
+}
+
+absl::Status RunEvents(const CommandLine& command, EventsOptions& options,
+                       const CommonOptions& common) {
+  SEMRANK_ASSIGN_OR_RETURN(const EventsAction action, FindAction(options));
+  SEMRANK_RETURN_IF_ERROR(CheckEventsFlags(command, action.name));
+  const bool writes =
+      action.run == RunEventJoin || action.run == RunEventImport;
+  if (!writes && !common.output_file.empty()) {
+    return FlagError("output", common.output_file, kOutputForm);
+  }
+  // Records that cannot be read may be the user's.
+  if (action.run == RunEventDeletion && !command.IsSet("max_bad_lines")) {
+    options.max_bad_lines = 0;
+  }
+  EventsRun run{
+      .options = options,
+      .folders = {options.arguments.begin() + 1, options.arguments.end()},
+      .report = EventsReport(options.json ? OutputFormat::kJson
+                                          : common.ResultFormat()),
+      .common = common};
+  return action.run(run);
+}
+
+}  // namespace
+
+Command AddEventsCommand(CommandLine& program, const CommonOptions& common) {
+  const auto options = std::make_shared<EventsOptions>();
+  CommandLine& command = program.AddCommand(kEventsInfo);
+  AddEventsFlags(command, *options);
+  return {kEventsInfo.name, [options, &command, &common] {
+            return RunEvents(command, *options, common);
+          }};
+}
+
+}  // namespace semrank

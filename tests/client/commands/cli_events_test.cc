@@ -1,0 +1,181 @@
+// `semrank events`.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/strings/str_format.h"
+#include "model/events/event_files.h"
+#include "model/events/keyed_hash.h"
+#include "tests/client/commands/cli_test.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class CliEventsTest : public CliTest {
+ protected:
+  // Two lists, one with a click, and an orphan.
+  std::string WriteEvents() {
+    std::string lines;
+    for (const char* id : {"1", "2"}) {
+      AppendLine(Impression{.id = id,
+                            .time_ms = 1'795'670'482'000,
+                            .query = "red shoe",
+                            .user = "u",
+                            .ranker = "shop/3",
+                            .results = {{.document = "7", .title = "shoes"},
+                                        {.document = "8", .title = "boots"}}},
+                 lines);
+    }
+    for (const char* id : {"2", "3"}) {
+      AppendLine(Event{.impression = id,
+                       .kind = "click",
+                       .position = 2,
+                       .time_ms = 1'795'670'483'000},
+                 lines);
+    }
+    return WriteLines(lines);
+  }
+  std::string WriteLines(std::string_view lines) {
+    std::string frame;
+    AppendEventFrame(lines, frame);
+    dir_.Write(EventFileName(0, 1), frame);
+    return dir_.path();
+  }
+  ProgramResult Events(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "events");
+    return Run(std::move(arguments));
+  }
+  static std::string ReadFile(const std::string& path) {
+    std::stringstream content;
+    content << std::ifstream(path).rdbuf();
+    return content.str();
+  }
+};
+
+TEST_F(CliEventsTest, JoinWritesRowsAndSaysWhatWasDropped) {
+  const std::string folder = WriteEvents();
+  const std::string rows = dir_.File("rows");
+  const ProgramResult result = Events({"join", folder, "--output=" + rows});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(ReadFile(rows),
+            "red shoe\tshoes\t0\t2\t1\nred shoe\tboots\t1\t2\t2\n");
+  EXPECT_THAT(result.out, AllOf(HasSubstr("lists\t2\n"),
+                                HasSubstr("dropped orphan clicks\t1\n"),
+                                HasSubstr("rows\t2\n")));
+  EXPECT_THAT(result.err, HasSubstr("changed position"));
+}
+
+TEST_F(CliEventsTest, StatsAreTablesOrJson) {
+  const std::string folder = WriteEvents();
+  EXPECT_THAT(Events({"stats", folder}).out,
+              AllOf(HasSubstr("click\t2\n"),
+                    HasSubstr("shop/3\t2\t1\t0.5000\t0.0000\t0.5000\t0.5000\n"),
+                    HasSubstr("2\t2\t1\t0.5000\n")));
+  const Json json = Json::parse(Events({"stats", folder, "--format=json"}).out);
+  EXPECT_EQ(json["lists"], 2);
+  EXPECT_EQ(json["dropped_orphan_clicks"], 1);
+  EXPECT_EQ(json["first"], "2026-11-26T05:21:22+00:00");
+  EXPECT_EQ(json["models"][0]["clicked"], 0.5);
+  EXPECT_EQ(json["positions"][1]["clicks"], 1);
+  EXPECT_EQ(Json::parse(
+                Events({"stats", folder, "--until=2026-11-26", "--output=json"})
+                    .out)["lists"],
+            0);
+}
+
+TEST_F(CliEventsTest, CompareCountsSessionsAndWarnsOfPeeking) {
+  std::string lines;
+  for (int i = 0; i < 30; ++i) {
+    const std::string id = absl::StrFormat("%d", i);
+    AppendLine(Impression{.id = id,
+                          .ranker_a = "new/2",
+                          .ranker_b = "old/1",
+                          .results = {{.title = "x", .team = 'a'},
+                                      {.title = "y", .team = 'b'}}},
+               lines);
+    AppendLine(Event{.impression = id,
+                     .kind = "click",
+                     .position = i % 10 == 0 ? 2U : 1U},
+               lines);
+  }
+  const std::string folder = WriteLines(lines);
+  EXPECT_THAT(Events({"compare", folder}).err, HasSubstr("look once"));
+  const Json json =
+      Json::parse(Events({"compare", folder, "--format=json"}).out);
+  const Json& pair = json["pairs"][0];
+  EXPECT_EQ(pair["model"], "new/2");
+  EXPECT_EQ(pair["wins"], 27);
+  EXPECT_EQ(pair["losses"], 3);
+  EXPECT_EQ(pair["share"], 0.9);
+  EXPECT_LT(pair["p"], 0.001);
+  EXPECT_EQ(pair["horizon"], 783);
+  EXPECT_EQ(Events({"compare", WriteEvents()}).exit_code, 1);
+}
+
+TEST_F(CliEventsTest, DeleteRemovesAUser) {
+  std::string lines;
+  ASSERT_TRUE(KeyedHash::OpenOrCreate(dir_.path()).ok());
+  const auto hash = KeyedHash::Open(dir_.path());
+  AppendLine(Impression{.id = "1", .user = (*hash)(HashedKind::kUser, "ann")},
+             lines);
+  const std::string folder = WriteLines(lines);
+  EXPECT_EQ(Events({"delete", "--user=ann", folder}).out,
+            "deleted impressions\t1\ndeleted events\t0\nrewritten files\t1\n");
+}
+
+TEST_F(CliEventsTest, ImportedUbiIsJoinedWithTitlesOfAFile) {
+  const std::string queries = dir_.Write(
+      "queries.ndjson",
+      R"({"query_id": "q", "user_query": "tent", "timestamp": 1700000000000,)"
+      R"( "query_response_hit_ids": ["7"]})"
+      "\n");
+  const std::string events = dir_.Write(
+      "events.ndjson",
+      R"({"query_id": "q", "action_name": "click_through", "timestamp":)"
+      R"( 1700000001000, "event_attributes": {"position": {"ordinal": 1}}})"
+      "\n");
+  const std::string folder = dir_.File("out");
+  EXPECT_EQ(Events({"import", "--ubi_queries=" + queries,
+                    "--ubi_events=" + events, "--output=" + folder})
+                .exit_code,
+            0);
+  const std::string titles = dir_.Write("titles.tsv", "7\tdome tent\n");
+  const std::string rows = dir_.File("rows.tsv");
+  EXPECT_EQ(Events({"join", folder, "--titles=" + titles, "--output=" + rows})
+                .exit_code,
+            0);
+  EXPECT_EQ(ReadFile(rows), "tent\tdome tent\t1\t1\t1\n");
+}
+
+TEST_F(CliEventsTest, WrongUseIsExplained) {
+  const auto error = [this](std::vector<std::string> arguments) {
+    const ProgramResult result = Events(std::move(arguments));
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_THAT(error({}), HasSubstr("there is stats, join"));
+  EXPECT_THAT(error({"merge", "x"}), HasSubstr("semrank events merge"));
+  EXPECT_THAT(error({"join"}), HasSubstr("no folder of events"));
+  EXPECT_THAT(error({"join", "x"}), HasSubstr("--output=FILE is required"));
+  EXPECT_THAT(error({"stats", "x", "--output=y"}), HasSubstr("--output=y"));
+  EXPECT_THAT(error({"stats", "x", "--user=y"}), HasSubstr("for delete"));
+  EXPECT_THAT(error({"stats", "x", "--since=May"}), HasSubstr("2026-11-01"));
+  EXPECT_THAT(error({"delete", "x"}), HasSubstr("--user=ID is required"));
+  EXPECT_THAT(error({"delete", "--user=u", "x", "y"}), HasSubstr("own key"));
+  EXPECT_THAT(error({"import"}), HasSubstr("--ubi_queries"));
+}
+
+TEST_F(CliEventsTest, HelpTeachesEveryAction) {
+  const ProgramResult help = Events({"join", "--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* word : {"stats", "join", "compare", "delete", "import"}) {
+    EXPECT_THAT(help.out, HasSubstr(absl::StrFormat("  %s ", word)));
+  }
+}
+
+}  // namespace
+}  // namespace semrank
