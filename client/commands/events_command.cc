@@ -60,7 +60,7 @@ that ranked. Single files may be given, too.
 Examples:
   semrank events stats /var/lib/semrank/events
   semrank events join events-1/ events-2/ --since=2026-11-01 --output=clicks.tsv
-  semrank-train --train=clicks.tsv --output_dir=models/shop
+  semrank-train --train=clicks.tsv --model_dir=models/shop
   semrank events compare events/ --format=json
 )"};
 
