@@ -54,9 +54,11 @@ class RpcServerFixture : public ::testing::Test {
                                      // All clients have one address.
                                      .max_share_per_caller = 1};
 
-  explicit RpcServerFixture(const Limits& limits = kLimits)
-      : whole_(MakeTestServer(folder_, MakeGatedModel(&gate_), Options(limits),
-                              Substitutes())) {
+  // `events` is the folder of --events; empty = none.
+  explicit RpcServerFixture(const Limits& limits = kLimits,
+                            const std::string& events = "")
+      : whole_(MakeTestServer(folder_, MakeGatedModel(&gate_),
+                              Options(limits, events), Substitutes())) {
     ExpectSmallCallsToBeCheap();
     auto server = StartServer("127.0.0.1:0");
     EXPECT_TRUE(server.ok()) << server.status();
@@ -138,9 +140,11 @@ class RpcServerFixture : public ::testing::Test {
                   "\",grpc_type=\"" + type + "\"}");
   }
 
-  static ServerOptions Options(const Limits& limits) {
+  static ServerOptions Options(const Limits& limits,
+                               const std::string& events) {
     ServerOptions options;
     options.limits = limits;
+    options.events.folder = events;
     options.max_catalog_documents = 100'000;
     return options;
   }

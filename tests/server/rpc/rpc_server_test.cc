@@ -20,9 +20,12 @@ using ::grpc::health::v1::HealthCheckRequest;
 using ::grpc::health::v1::HealthCheckResponse;
 using ::testing::HasSubstr;
 
-constexpr const char* kServiceNames[] = {
-    "", "semrank.v1.RankingService", "semrank.v1.EmbeddingService",
-    "semrank.v1.CatalogService", "semrank.v1.ModelService"};
+constexpr const char* kServiceNames[] = {"",
+                                         "semrank.v1.RankingService",
+                                         "semrank.v1.EmbeddingService",
+                                         "semrank.v1.CatalogService",
+                                         "semrank.v1.ModelService",
+                                         "semrank.v1.EventService"};
 
 class RpcServerTest : public RpcServerFixture {
  protected:
