@@ -1,11 +1,16 @@
 #include "model/events/event_deletion.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <set>
 #include <utility>
 #include <variant>
 
 #include "absl/container/flat_hash_set.h"
+#include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/events/event_files.h"
@@ -83,7 +88,9 @@ absl::Status RewriteFile(const std::string& path, const UserRecords& removed,
               }));
   SEMRANK_RETURN_IF_ERROR(writer.Finish());
   ++deleted.files;
-  return file.Commit();
+  if (!writer.is_empty()) return file.Commit();
+  if (unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
+  return SyncDirectory(std::filesystem::path(path).parent_path().string());
 }
 
 }  // namespace

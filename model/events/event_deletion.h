@@ -14,12 +14,13 @@ namespace semrank {
 struct DeletedRecords {
   std::int64_t impressions = 0;
   std::int64_t events = 0;
-  std::int64_t files = 0;  // that were written anew
+  std::int64_t files = 0;  // that were written anew or removed
 };
 
 // Removes the impressions of `user`, as the application named it, and the
 // events that belong to them. Each file that has some is replaced atomically,
-// under its name, so that an interrupted call can be repeated.
+// under its name, or removed if nothing is left. An interrupted call can be
+// repeated.
 //
 //   Errors   FailedPrecondition while a server writes in the folder: its file
 //            cannot be replaced. NotFound if the folder has no key. The errors

@@ -24,6 +24,7 @@ absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
 
 absl::Status EventFrameWriter::Add(std::string_view line) {
   constexpr std::size_t kFrameBytes = std::size_t{1} << 20;
+  is_empty_ = false;
   lines_ += line;
   lines_ += '\n';
   return lines_.size() < kFrameBytes ? absl::OkStatus() : Finish();

@@ -33,10 +33,13 @@ class EventFrameWriter {
   absl::Status Add(std::string_view line);
   // Writes what is left.
   absl::Status Finish();
+  // Whether no line was added.
+  bool is_empty() const { return is_empty_; }
 
  private:
   const FileReplacement& file_;
   std::string lines_;
+  bool is_empty_ = true;
 };
 
 }  // namespace semrank

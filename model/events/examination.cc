@@ -223,7 +223,9 @@ absl::Status CheckHarvest(const Harvest& harvest,
       "(--position_bias=none)",
       CountText(harvest.num_changed_titles, "title"),
       CountText(harvest.num_clicks, "click"),
-      compares_first ? "" : ", but none from or to position 1",
+      compares_first || harvest.num_clicks == 0
+          ? ""
+          : ", but none to or from position 1",
       options.min_changed_titles, options.min_clicks));
 }
 

@@ -167,6 +167,22 @@ TEST_F(ClickJoinTest, TimeInTheFutureMovesNoOtherList) {
   EXPECT_EQ(counts_.clicks, 50);
 }
 
+// The clicks of lists on both sides of the step are joined.
+TEST_F(ClickJoinTest, ClockMayGoBack) {
+  std::vector<EventRecord> records;
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t time_ms = kStart + i - (i < 100 ? 0 : 120 * kMinute);
+    records.push_back(List(absl::StrFormat("%d", i), time_ms));
+    if (i % 100 >= 10) {
+      records.push_back(
+          ClickOn(absl::StrFormat("%d", i - 10), 1, time_ms + 1000));
+    }
+  }
+  Join(records);
+  EXPECT_EQ(counts_.lists, 200);
+  EXPECT_EQ(counts_.clicks, 180);
+}
+
 TEST_F(ClickJoinTest, SessionThatClicksTooFastIsARobot) {
   options_.max_clicks_per_minute = 3;
   std::vector<EventRecord> records = {List("p", kStart, "person"),

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <fstream>
-#include <sstream>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -87,6 +86,17 @@ TEST_F(EventDeletionTest, RemovesImpressionsAndTheirEventsInAllFiles) {
   EXPECT_EQ(again.files, 0);
 }
 
+// zstdcat refuses a file without a frame.
+TEST_F(EventDeletionTest, FileOfTheUserAloneIsRemoved) {
+  const std::string path = WriteFile(1, ListOf("a1", ann_));
+  WriteFile(2, ListOf("b1", bob_));
+  ASSERT_OK_AND_ASSIGN(const DeletedRecords deleted,
+                       DeleteUser(dir_.path(), "ann", 0));
+  EXPECT_EQ(deleted.files, 1);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_THAT(Read(), ElementsAre("b1"));
+}
+
 TEST_F(EventDeletionTest, FolderOfARunningServerIsRefused) {
   WriteFile(1, ListOf("a1", ann_));
   ASSERT_OK_AND_ASSIGN(const auto lock, LockEventFolder(dir_.path()));
@@ -100,8 +110,9 @@ TEST_F(EventDeletionTest, WhatCannotBeReadIsAnError) {
   WriteFile(1, ListOf("a1", ann_) + "no record\n");
   EXPECT_THAT(DeleteUser(dir_.path(), "ann", 0),
               StatusIs(absl::StatusCode::kInvalidArgument));
+  WriteFile(2, ListOf("b1", bob_));
   EXPECT_THAT(DeleteUser(dir_.path(), "ann", 1), IsOk());
-  EXPECT_THAT(Read(), ElementsAre());
+  EXPECT_THAT(Read(), ElementsAre("b1"));
 }
 
 TEST_F(EventDeletionTest, FolderWithoutKeyIsAnError) {
