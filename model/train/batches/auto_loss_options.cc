@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "model/train/data/load_training_data.h"
+#include "model/train/data/read_pairs.h"
 
 namespace semrank {
 namespace {

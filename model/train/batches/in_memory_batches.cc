@@ -10,7 +10,7 @@
 #include "model/base/random.h"
 #include "model/train/batches/auto_loss_options.h"
 #include "model/train/batches/query_typos.h"
-#include "model/train/data/load_training_data.h"
+#include "model/train/data/read_pairs.h"
 
 namespace semrank {
 

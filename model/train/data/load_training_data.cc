@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,15 +10,12 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/data/input_progress.h"
-#include "model/data/pair_reader.h"
 #include "model/train/data/catalogue.h"
 #include "model/train/data/check_pairs.h"
 #include "model/train/data/earlier_pairs.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/data/read_pairs.h"
 #include "model/train/data/report_data.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_features.h"
@@ -28,103 +24,6 @@
 
 namespace semrank {
 namespace {
-
-// All clicked pairs of `files`, at least one. `shown`, unless null, gets all
-// lines, also those with 0 clicks. OutOfRange as soon as the pairs do not fit
-// in the memory limit.
-absl::StatusOr<std::vector<TextPair>> ReadPairs(
-    const std::vector<std::string>& files, const TrainOptions& options,
-    BadLines& bad_lines, TextInterner& texts, std::vector<ShownTitle>* shown) {
-  PairReader reader(
-      files, shown != nullptr ? PairLines::kAll : PairLines::kClicked,
-      bad_lines,
-      {options.data.max_text_bytes, options.data.normalizer_version});
-  InputProgress progress("reading", files, "pair");
-  progress.Start();
-  std::vector<TextPair> pairs;
-  ClickPair pair;
-  for (;;) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
-    if (!more) break;
-    if (Interrupted()) return absl::CancelledError("interrupted while reading");
-    // One number stays free: the tables' marks for "none".
-    if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("more than %d distinct texts in %s", texts.size(),
-                          absl::StrJoin(files, ",")));
-    }
-    const TextPair interned = InternPair(pair, texts);
-    if (shown != nullptr) {
-      shown->push_back(
-          {interned.query, interned.title, pair.clicks, pair.impressions});
-    }
-    if (pair.clicks == 0) continue;
-    pairs.push_back(interned);
-    if (!FitsInMemory(
-            PairBytes(pairs.size(), texts.size(), texts.num_characters()),
-            options.data)) {
-      return absl::OutOfRangeError("the pairs do not fit in memory");
-    }
-    if (pairs.size() % kPairsPerUpdate == 0) {
-      progress.UpdateTo(reader.fraction_read(),
-                        static_cast<std::int64_t>(pairs.size()));
-    }
-  }
-  progress.Finish(static_cast<std::int64_t>(pairs.size()));
-  if (reader.num_without_clicks() > 0) {
-    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
-                  reader.num_without_clicks(),
-                  shown != nullptr ? "negatives only" : "left out");
-  }
-  if (reader.num_without_words() > 0) {
-    absl::FPrintF(stderr,
-                  "%d pairs have a text without letters and numbers and are "
-                  "left out\n",
-                  reader.num_without_words());
-  }
-  if (pairs.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("no usable pair among the %d lines of %s",
-                        reader.num_lines(), absl::StrJoin(files, ",")));
-  }
-  if (HasTwoTitles(pairs)) return pairs;
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "all pairs of %s have the same title, \"%s\": there is no other "
-      "title to learn from",
-      absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
-}
-
-absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
-    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts) {
-  auto pairs = ReadPairs(options.data.valid_pair_files, options, bad_lines,
-                         texts, /*shown=*/nullptr);
-  if (!absl::IsOutOfRange(pairs.status())) return pairs;
-  // They are not streamed.
-  return absl::ResourceExhaustedError(
-      absl::StrFormat("the pairs of --valid_pairs do not fit in %d bytes of "
-                      "memory: give fewer, "
-                      "or a higher --memory_limit",
-                      MemoryLimit(options.data)));
-}
-
-// The pairs of an epoch stand in a list of their own, as often as they occur.
-absl::Status CheckRepeatsFit(const TrainOptions& options,
-                             const std::vector<TextPair>& pairs) {
-  std::int64_t num_pairs = 0;
-  for (const TextPair& pair : pairs) {
-    num_pairs += Repetitions(pair.clicks, options.loss);
-  }
-  const std::int64_t bytes =
-      num_pairs * static_cast<std::int64_t>(sizeof(std::uint32_t));
-  if (FitsInMemory(bytes, options.data)) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrFormat(
-      "with --clicks=repeat an epoch has %d pairs, whose order takes %d bytes: "
-      "more than fit in %d bytes of memory. --clicks=weight counts clicks "
-      "without repeating pairs; or give --memory_limit=%d",
-      num_pairs, bytes, MemoryLimit(options.data),
-      static_cast<std::int64_t>(static_cast<double>(bytes) / kMaxPairShare) +
-          1));
-}
 
 // Returns the validation pairs that the options ask for; pairs that are held
 // out leave `train_pairs`.
@@ -344,10 +243,6 @@ absl::Status CheckStreamable(const TrainOptions& options) {
 }
 
 }  // namespace
-
-std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
-  return loss.clicks == v1::CLICK_USE_REPEAT ? clicks : 1;
-}
 
 absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
                                               BadLines& bad_lines) {

@@ -2,8 +2,6 @@
 #ifndef SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_
 #define SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_
 
-#include <cstdint>
-
 #include "absl/status/statusor.h"
 #include "model/data/input_lines.h"
 #include "model/train/data/training_data.h"
@@ -25,9 +23,6 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
 // them again. ResourceExhausted when memory_limit is too small for that.
 absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
                                               BadLines& bad_lines);
-
-// How often an epoch contains a pair with `clicks` clicks.
-std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);
 
 }  // namespace semrank
 

@@ -1,0 +1,43 @@
+// Reads the pairs of a training run into memory.
+//
+//   Errors   Ctrl-C ends it with Cancelled. Others are those of the file system
+//            and of BadLines.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_READ_PAIRS_H_
+#define SEMRANK_MODEL_TRAIN_DATA_READ_PAIRS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/data/input_lines.h"
+#include "model/data/text_pairs.h"
+#include "model/data/text_table.h"
+#include "model/train/data/shown_titles.h"
+#include "model/train/options/train_options.h"
+
+namespace semrank {
+
+// All clicked pairs of `files`, at least one. `shown`, unless null, gets all
+// lines, also those with 0 clicks. InvalidArgument without two different
+// titles. OutOfRange as soon as the pairs do not fit in the memory limit.
+absl::StatusOr<std::vector<TextPair>> ReadPairs(
+    const std::vector<std::string>& files, const TrainOptions& options,
+    BadLines& bad_lines, TextInterner& texts, std::vector<ShownTitle>* shown);
+
+// The pairs of --valid_pairs. ResourceExhausted when they do not fit.
+absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
+    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts);
+
+// How often an epoch contains a pair with `clicks` clicks.
+std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);
+
+// ResourceExhausted when the pairs of an epoch, which stand in a list of their
+// own as often as they occur, do not fit in memory.
+absl::Status CheckRepeatsFit(const TrainOptions& options,
+                             const std::vector<TextPair>& pairs);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_READ_PAIRS_H_
