@@ -11,7 +11,7 @@
 namespace semrank {
 namespace {
 
-constexpr int kMaxFields = 4;
+constexpr int kMaxFields = 5;
 
 // Returns the number of fields of `line` and stores the first kMaxFields in
 // `fields`.
@@ -79,7 +79,7 @@ absl::Status CheckFields(int num_fields, bool judged) {
   if (num_fields >= 2 && num_fields <= kMaxFields) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
       "%d fields between tabs; a pair has query, title and perhaps clicks, "
-      "impressions",
+      "impressions, position",
       num_fields));
 }
 
@@ -99,6 +99,7 @@ absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
   }
   pair.clicks = 1;
   pair.impressions = 0;
+  pair.position = 0;
   if (num_fields > 2) {
     SEMRANK_RETURN_IF_ERROR(
         ParseCount(judged ? "grade" : "clicks", fields[2], pair.clicks));
@@ -106,6 +107,12 @@ absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
   if (num_fields > 3) {
     SEMRANK_RETURN_IF_ERROR(
         ParseCount("impressions", fields[3], pair.impressions));
+  }
+  if (num_fields > 4) {
+    SEMRANK_RETURN_IF_ERROR(ParseCount("position", fields[4], pair.position));
+    if (pair.position == 0) {
+      return absl::InvalidArgumentError("position 0: the first position is 1");
+    }
   }
   SEMRANK_RETURN_IF_ERROR(ParseText("query", fields[0], texts, pair.query));
   return ParseText("title", fields[1], texts, pair.title);
@@ -151,9 +158,13 @@ absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ToStd(status.message())));
     return false;
   }
-  if (pair.clicks > 0) return true;
-  ++num_without_clicks_;
-  return lines_ != PairLines::kClicked;
+  if (pair.clicks == 0) {
+    ++num_without_clicks_;
+    if (lines_ == PairLines::kClicked) return false;
+  }
+  ++num_pairs_;
+  if (pair.position == 0) ++num_without_position_;
+  return true;
 }
 
 absl::StatusOr<bool> PairReader::Next(ClickPair& pair) {

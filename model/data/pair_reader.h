@@ -1,7 +1,9 @@
 // Reads clicked (query, title) pairs from click logs.
 //
-//   Line     query TAB title [TAB clicks [TAB impressions]]; clicks and
-//            impressions are whole numbers from 0, clicks 1 if not there.
+//   Line     query TAB title [TAB clicks [TAB impressions [TAB position]]];
+//            clicks and impressions are whole numbers from 0, clicks 1 if not
+//            there. `position` is that of the title in the lists that were
+//            shown, a whole number from 1.
 //            Columns follow the title, so that a further tab is an error here,
 //            where it belongs to the title in a file of documents.
 //   Texts    normalised by the reader.
@@ -36,6 +38,7 @@ struct ClickPair {
   std::string title;
   std::int64_t clicks = 1;
   std::int64_t impressions = 0;  // 0 = not given
+  std::int64_t position = 0;     // 0 = not given
 };
 
 inline constexpr std::int64_t kNoTextLimit =
@@ -72,6 +75,9 @@ class PairReader {
   std::int64_t num_lines() const { return num_lines_; }
   std::int64_t num_without_clicks() const { return num_without_clicks_; }
   std::int64_t num_without_words() const { return num_without_words_; }
+  // The pairs that Next has returned, and those of them without a position.
+  std::int64_t num_pairs() const { return num_pairs_; }
+  std::int64_t num_without_position() const { return num_without_position_; }
 
  private:
   // Returns true if `line` has a pair to return, and stores it in `pair`.
@@ -87,6 +93,8 @@ class PairReader {
   std::int64_t num_lines_ = 0;
   std::int64_t num_without_clicks_ = 0;
   std::int64_t num_without_words_ = 0;
+  std::int64_t num_pairs_ = 0;
+  std::int64_t num_without_position_ = 0;
   PairTexts texts_;
 };
 

@@ -1,4 +1,4 @@
-// Clicked pairs in memory, with their texts as numbers. They take 12 bytes a
+// Clicked pairs in memory, with their texts as numbers. They take 16 bytes a
 // pair, beside the texts in the TextInterner.
 #ifndef SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
 #define SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
@@ -17,6 +17,8 @@ struct TextPair {
   TextId query = 0;
   TextId title = 0;
   std::uint32_t clicks = 1;  // at least 1; larger counts become 2^32 - 1
+  // What corrects its clicks for the position of the title; positive.
+  float weight = 1;
   friend bool operator==(const TextPair&, const TextPair&) = default;
 };
 

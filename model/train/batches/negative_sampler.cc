@@ -14,8 +14,10 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
   for (const TextPair& pair : pairs) {
     batch.queries.push_back(pair.query);
     batch.titles.push_back(pair.title);
-    if (options_.clicks == v1::CLICK_USE_WEIGHT) {
-      batch.weights.push_back(static_cast<float>(pair.clicks));
+    const bool by_clicks = options_.clicks == v1::CLICK_USE_WEIGHT;
+    if (by_clicks || CorrectsPositions(options_)) {
+      batch.weights.push_back(
+          (by_clicks ? static_cast<float>(pair.clicks) : 1) * pair.weight);
     }
   }
   batch.candidates.Clear();

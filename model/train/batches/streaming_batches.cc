@@ -267,7 +267,8 @@ void StreamingBatches::MakeBatch(std::int64_t index, Slot& slot) const {
   for (const ClickPair& pair : slot.pairs) {
     const TextId query = texts.Number(pair.query);
     pairs.push_back(
-        {query, texts.Number(pair.title), CappedClicks(pair.clicks)});
+        {query, texts.Number(pair.title), CappedClicks(pair.clicks),
+         static_cast<float>(data_.position_weights.Of(pair.position))});
   }
   // There are no ClickedTitles: of a log that is not in memory, only the clicks
   // of this batch are known.

@@ -28,10 +28,11 @@ namespace {
 // Returns the validation pairs that the options ask for; pairs that are held
 // out leave `train_pairs`.
 absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
-    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts,
+    const TrainOptions& options, const PositionWeights& weights,
+    BadLines& bad_lines, TextInterner& texts,
     std::vector<TextPair>& train_pairs) {
   if (!options.data.valid_pair_files.empty()) {
-    return ReadValidPairs(options, bad_lines, texts);
+    return ReadValidPairs(options, weights, bad_lines, texts);
   }
   if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
   const double fraction = options.data.valid_fraction;
@@ -152,19 +153,20 @@ std::string KeptPairsOf(const DataOptions& options, const TextInterner& texts,
 
 // OutOfRange when the pairs do not fit.
 absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
+                                            const PositionWeights& weights,
                                             BadLines& bad_lines) {
   TextInterner texts;
   std::vector<ShownTitle> shown_lines;
   const bool uses_shown = UsesShownTitles(options.loss);
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> train_pairs,
-      ReadPairs(options.data.train_files, options, bad_lines, texts,
+      ReadPairs(options.data.train_files, options, weights, bad_lines, texts,
                 uses_shown ? &shown_lines : nullptr));
   SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, train_pairs));
   SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, train_pairs, texts));
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> valid_pairs,
-      TakeValidPairs(options, bad_lines, texts, train_pairs));
+      TakeValidPairs(options, weights, bad_lines, texts, train_pairs));
   SEMRANK_ASSIGN_OR_RETURN(
       EarlierPairs earlier,
       AddEarlierPairs(options, valid_pairs, texts, train_pairs));
@@ -245,13 +247,16 @@ absl::Status CheckStreamable(const TrainOptions& options) {
 }  // namespace
 
 absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
-                                              BadLines& bad_lines) {
+                                              BadLines& bad_lines,
+                                              const PositionWeights& weights) {
   SEMRANK_RETURN_IF_ERROR(CheckStreamable(options));
-  SEMRANK_ASSIGN_OR_RETURN(CountedLog log, CountLog(options, bad_lines));
+  SEMRANK_ASSIGN_OR_RETURN(CountedLog log,
+                           CountLog(options, weights, bad_lines));
   PairStream& stream = *log.stream;
   if (!options.data.valid_pair_files.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(log.held_out,
-                             ReadValidPairs(options, bad_lines, stream.texts));
+    SEMRANK_ASSIGN_OR_RETURN(
+        log.held_out,
+        ReadValidPairs(options, weights, bad_lines, stream.texts));
   }
   ShownTitles shown;
   if (UsesShownTitles(options.loss)) {
@@ -290,13 +295,19 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
 
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines) {
+  SEMRANK_ASSIGN_OR_RETURN(PositionWeights weights,
+                           PositionWeights::Create(options));
   const BadLines bad_lines_before = bad_lines;
-  absl::StatusOr<TrainingData> data = LoadIntoMemory(options, bad_lines);
+  absl::StatusOr<TrainingData> data =
+      LoadIntoMemory(options, weights, bad_lines);
   // OutOfRange means that the pairs do not fit in memory: they are streamed.
   // The files are read again, so their bad lines must not count twice.
-  if (!absl::IsOutOfRange(data.status())) return data;
-  bad_lines = bad_lines_before;
-  return LoadStreamedData(options, bad_lines);
+  if (absl::IsOutOfRange(data.status())) {
+    bad_lines = bad_lines_before;
+    data = LoadStreamedData(options, bad_lines, weights);
+  }
+  if (data.ok()) data->position_weights = std::move(weights);
+  return data;
 }
 
 }  // namespace semrank

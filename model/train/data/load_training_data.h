@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/data/input_lines.h"
+#include "model/train/data/position_weights.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 
@@ -21,8 +22,9 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
 
 // Leaves the training pairs on disk: `stream` of the result says how to find
 // them again. ResourceExhausted when memory_limit is too small for that.
-absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
-                                              BadLines& bad_lines);
+absl::StatusOr<TrainingData> LoadStreamedData(
+    const TrainOptions& options, BadLines& bad_lines,
+    const PositionWeights& weights = {});
 
 }  // namespace semrank
 

@@ -16,7 +16,8 @@ namespace semrank {
 
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, const TrainOptions& options,
-    BadLines& bad_lines, TextInterner& texts, std::vector<ShownTitle>* shown) {
+    const PositionWeights& weights, BadLines& bad_lines, TextInterner& texts,
+    std::vector<ShownTitle>* shown) {
   PairReader reader(
       files, shown != nullptr ? PairLines::kAll : PairLines::kClicked,
       bad_lines,
@@ -35,10 +36,11 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
           absl::StrFormat("more than %d distinct texts in %s", texts.size(),
                           absl::StrJoin(files, ",")));
     }
-    const TextPair interned = InternPair(pair, texts);
+    TextPair interned = InternPair(pair, texts);
+    const double weight = weights.Of(pair.position);
+    interned.weight = static_cast<float>(weight);
     if (shown != nullptr) {
-      shown->push_back(
-          {interned.query, interned.title, pair.clicks, pair.impressions});
+      shown->push_back(ShownLine(interned.query, interned.title, pair, weight));
     }
     if (pair.clicks == 0) continue;
     pairs.push_back(interned);
@@ -64,6 +66,7 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                   "left out\n",
                   reader.num_without_words());
   }
+  SEMRANK_RETURN_IF_ERROR(CheckPositions(weights, reader));
   if (pairs.empty()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("no usable pair among the %d lines of %s",
@@ -77,9 +80,10 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
 }
 
 absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
-    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts) {
-  auto pairs = ReadPairs(options.data.valid_pair_files, options, bad_lines,
-                         texts, /*shown=*/nullptr);
+    const TrainOptions& options, const PositionWeights& weights,
+    BadLines& bad_lines, TextInterner& texts) {
+  auto pairs = ReadPairs(options.data.valid_pair_files, options, weights,
+                         bad_lines, texts, /*shown=*/nullptr);
   if (!absl::IsOutOfRange(pairs.status())) return pairs;
   // They are not streamed.
   return absl::ResourceExhaustedError(

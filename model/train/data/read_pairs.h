@@ -14,21 +14,25 @@
 #include "model/data/input_lines.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
+#include "model/train/data/position_weights.h"
 #include "model/train/data/shown_titles.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {
 
-// All clicked pairs of `files`, at least one. `shown`, unless null, gets all
-// lines, also those with 0 clicks. InvalidArgument without two different
-// titles. OutOfRange as soon as the pairs do not fit in the memory limit.
+// All clicked pairs of `files`, at least one, with the weights of their
+// positions. `shown`, unless null, gets all lines, also those with 0 clicks.
+// InvalidArgument without two different titles. OutOfRange as soon as the pairs
+// do not fit in the memory limit.
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, const TrainOptions& options,
-    BadLines& bad_lines, TextInterner& texts, std::vector<ShownTitle>* shown);
+    const PositionWeights& weights, BadLines& bad_lines, TextInterner& texts,
+    std::vector<ShownTitle>* shown);
 
 // The pairs of --valid_pairs. ResourceExhausted when they do not fit.
 absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
-    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts);
+    const TrainOptions& options, const PositionWeights& weights,
+    BadLines& bad_lines, TextInterner& texts);
 
 // How often an epoch contains a pair with `clicks` clicks.
 std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);

@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/data/pair_reader.h"
 
 namespace semrank {
 namespace {
@@ -45,8 +44,8 @@ double ClickRate(const std::vector<ShownTitle>& shown) {
   double clicks = 0, impressions = 0;
   for (const ShownTitle& title : shown) {
     if (title.impressions == 0) continue;
-    clicks += static_cast<double>(title.clicks);
-    impressions += static_cast<double>(title.impressions);
+    clicks += title.clicks;
+    impressions += title.impressions;
   }
   return impressions > 0 ? clicks / impressions : 0;
 }
@@ -72,6 +71,19 @@ absl::StatusOr<std::vector<JudgedTitle>> ReadJudged(const std::string& path,
 }
 
 }  // namespace
+
+ShownTitle ShownLine(TextId query, TextId title, const ClickPair& pair,
+                     double weight) {
+  const auto clicks = static_cast<double>(pair.clicks);
+  // A rate needs one of both corrected, a number of clicks itself.
+  if (pair.impressions == 0) {
+    return {.query = query, .title = title, .clicks = clicks * weight};
+  }
+  return {.query = query,
+          .title = title,
+          .clicks = clicks,
+          .impressions = static_cast<double>(pair.impressions) / weight};
+}
 
 ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
                          const std::vector<JudgedTitle>& judged,
@@ -104,11 +116,10 @@ std::vector<ShownTitles::Entry> ShownTitles::ByClicks(
     const bool by_rate = std::all_of(
         first, last, [](const auto& s) { return s.impressions > 0; });
     for (; first != last; ++first) {
-      const double clicks = static_cast<double>(first->clicks);
+      const double clicks = first->clicks;
       const double value = by_rate
                                ? (clicks + prior_clicks) /
-                                     (static_cast<double>(first->impressions) +
-                                      kPriorImpressions)
+                                     (first->impressions + kPriorImpressions)
                                : clicks;
       entries.push_back(
           {first->query, first->title, static_cast<float>(value)});

@@ -22,19 +22,27 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/data/input_lines.h"
+#include "model/data/pair_reader.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
 
-// A line of a click log, also one without a click.
+// A line of a click log, also one without a click. Where clicks are corrected
+// for positions, these are the impressions that were looked at, or the clicks
+// that there would be if all were.
 struct ShownTitle {
   TextId query = 0;
   TextId title = 0;
-  std::int64_t clicks = 0;
-  std::int64_t impressions = 0;  // 0 = not given
+  double clicks = 0;
+  double impressions = 0;  // 0 = not given
 };
+
+// The line of `pair`, whose texts are `query` and `title`, with the weight of
+// its position.
+ShownTitle ShownLine(TextId query, TextId title, const ClickPair& pair,
+                     double weight);
 
 struct JudgedTitle {
   TextId query = 0;

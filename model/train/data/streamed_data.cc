@@ -33,8 +33,9 @@ double HeldOutShare(const TrainOptions& options) {
 // Collects what the counting pass over the files keeps.
 class StreamCounter {
  public:
-  explicit StreamCounter(const TrainOptions& options)
+  StreamCounter(const TrainOptions& options, const PositionWeights& weights)
       : options_(options),
+        weights_(weights),
         budget_(ShareForCounting(options)),
         hash_(options.seed),
         // A share of all hash values, so that each pass over the files knows
@@ -90,6 +91,8 @@ class StreamCounter {
     for (const auto& [hash, pairs] : held_out_) {
       for (const ClickPair& pair : pairs) {
         log.held_out.push_back(InternPair(pair, log.stream->texts));
+        log.held_out.back().weight =
+            static_cast<float>(weights_.Of(pair.position));
       }
     }
     return log;
@@ -154,6 +157,7 @@ class StreamCounter {
   }
 
   const TrainOptions& options_;
+  const PositionWeights& weights_;
   CountingBudget budget_;
   TextHash hash_;
   std::uint64_t held_out_below_;
@@ -205,8 +209,9 @@ void TitleSample::Add(std::uint64_t hash, const std::string& title) {
 }
 
 absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
+                                    const PositionWeights& weights,
                                     BadLines& bad_lines) {
-  StreamCounter counter(options);
+  StreamCounter counter(options, weights);
   PairReader reader(
       options.data.train_files, PairLines::kClicked, bad_lines,
       {options.data.max_text_bytes, options.data.normalizer_version});
@@ -224,6 +229,7 @@ absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
     }
   }
   progress.Finish(count);
+  SEMRANK_RETURN_IF_ERROR(CheckPositions(weights, reader));
   counter.DropTooSmallValidation();
   CountedLog log = counter.Finish();
   if (log.titles.size() >= 2) return log;

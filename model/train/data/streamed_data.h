@@ -95,6 +95,7 @@ struct CountedLog {
 
 // InvalidArgument when the titles are all the same.
 absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
+                                    const PositionWeights& weights,
                                     BadLines& bad_lines);
 
 }  // namespace semrank

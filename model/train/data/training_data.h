@@ -15,6 +15,7 @@
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/text/featurizer.h"
+#include "model/train/data/position_weights.h"
 #include "model/train/data/report_data.h"
 #include "model/train/data/shown_titles.h"
 
@@ -44,6 +45,8 @@ struct TrainingData {
   // Hard negatives, if the loss uses them.
   ShownTitles shown = {};
   DataStatistics statistics = {};
+  // The weights that the pairs have, or get when they are streamed.
+  PositionWeights position_weights = {};
   // Null when train_pairs holds the pairs.
   std::shared_ptr<const PairStream> stream = nullptr;
   // The texts that `bags` numbers, if they are still needed: for typos in

@@ -35,7 +35,8 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
   command_line.Group("Data");
   command_line.Add("train", &options.train_files,
                    "Files of clicked pairs: query TAB title [TAB clicks [TAB "
-                   "impressions]]; plain, .gz or .zst; - is standard input. "
+                   "impressions [TAB position]]]; plain, .gz or .zst; - is "
+                   "standard input. "
                    "Pairs with 0 clicks are ignored; --clicks says what the "
                    "counts of the others do.");
   command_line.Add("model_dir", &options.model_dir,
@@ -238,6 +239,18 @@ void AddLossFlags(CommandLine& command_line, LossOptions& options) {
                       "Needs letters among --features.",
                       kMinTypoLetters),
       {.min = 0, .max = 1});
+  command_line.Add(
+      "position_bias", &options.position_bias,
+      "Corrects clicks for the position at which titles were shown, the fifth "
+      "column of --train: none, or a file of lines position TAB examination, "
+      "the probability, above 0 to 1, that a user looks at the position. A "
+      "click is weighted by 1 / examination, and --clicks is weight by "
+      "default. Titles that were shown and not clicked count by the "
+      "impressions that were looked at.");
+  command_line.Add("max_position_weight", &options.max_position_weight,
+                   "Largest weight that --position_bias gives a click: larger "
+                   "ones become this.",
+                   {.min = 1, .max = 1e6});
   command_line.Add("margin", &options.margin,
                    "--tower=ssi: margin by which the clicked title has to "
                    "score higher than an unclicked one.",

@@ -340,6 +340,9 @@ std::string WhatMakesUnused(std::string_view flag,
                         options.features.lexical_weight == 0;
     return !unused ? "" : is_ssi ? by_tower : "lexical=none";
   }
+  if (flag == "max_position_weight") {
+    return CorrectsPositions(options.loss) ? "" : "position_bias=none";
+  }
   if (flag == "hidden") {
     return is_ssi || tower == v1::TOWER_KIND_LINEAR ? by_tower : "";
   }

@@ -25,7 +25,8 @@ namespace semrank {
 
 // Where the texts come from and where the model goes.
 struct DataOptions {
-  // Files of pairs, `query<TAB>title[<TAB>clicks[<TAB>impressions]]`.
+  // Files of pairs,
+  // `query<TAB>title[<TAB>clicks[<TAB>impressions[<TAB>position]]]`.
   std::vector<std::string> train_files;
   // Documents of the catalogue, doc_id TAB title; may be empty. Their titles
   // count in the idf and in the weight of the lexical part. Without train_files
@@ -156,6 +157,8 @@ inline constexpr double kPopularTitlesLogQ = 0.5;
 inline constexpr int kDefaultNegatives = 4;
 inline constexpr int kMaxNegatives = 1000;
 
+inline constexpr char kNoPositionBias[] = "none";
+
 // What is minimised, and against which unclicked titles.
 struct LossOptions {
   v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
@@ -170,6 +173,11 @@ struct LossOptions {
   double margin = 0.5;
   // WEIGHT and REPEAT make a pair count as often as it was clicked.
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
+  // The file of an examination curve, whose inverse weighs clicks by their
+  // positions; kNoPositionBias = clicks are not corrected.
+  std::string position_bias = kNoPositionBias;
+  // No click weighs more.
+  double max_position_weight = 10;
   // X of the logQ correction of in-batch sampling; 0 = none, kAutoLogQ = as
   // ChooseLogQ says.
   double logq = kAutoLogQ;
@@ -259,6 +267,11 @@ struct TrainOptions {
   // 0 = one for each processor. Has no influence on the model.
   int threads = 0;
 };
+
+// Whether clicks are weighted by the positions at which titles were shown.
+inline bool CorrectsPositions(const LossOptions& options) {
+  return options.position_bias != kNoPositionBias;
+}
 
 // Whether negatives come from what was shown for the same query.
 inline bool UsesShownTitles(const LossOptions& options) {

@@ -1,5 +1,6 @@
 #include "model/train/report/report_sections.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -267,6 +268,27 @@ std::string LengthChart(const DataStatistics& data) {
                                                   : "% of the texts",
                    .series = {LengthSeries("queries", data.queries),
                               LengthSeries("titles", data.titles)}});
+}
+
+std::string ExaminationChart(const v1::TrainingFacts& facts) {
+  Chart chart = {.title = "Examination by position",
+                 .x_label = "position",
+                 .y_label = "probability that it is looked at",
+                 .series = {{.name = "examination"}}};
+  ChartSeries low = {.name = "- 2 errors"}, high = {.name = "+ 2 errors"};
+  for (int k = 0; k < facts.examination_size(); ++k) {
+    const double position = k + 1, value = facts.examination(k);
+    chart.series[0].points.push_back({position, value});
+    if (k >= facts.examination_error_size()) continue;
+    const double error = facts.examination_error(k);
+    low.points.push_back({position, std::max(0.0, value - 2 * error)});
+    high.points.push_back({position, value + 2 * error});
+  }
+  if (!low.points.empty()) {
+    chart.series.push_back(std::move(low));
+    chart.series.push_back(std::move(high));
+  }
+  return LineChart(chart);
 }
 
 std::string NextCommands(const std::string& model_dir,

@@ -26,6 +26,10 @@ std::string NdcgChart(const std::vector<EpochRecord>& epochs,
 // Shares of the queries and titles by their number of words.
 std::string LengthChart(const DataStatistics& data);
 
+// The curve that clicks were corrected with and, where its errors are known,
+// two standard errors below and above it.
+std::string ExaminationChart(const v1::TrainingFacts& facts);
+
 // Commands that serve the published model and rank the first example.
 std::string NextCommands(const std::string& model_dir,
                          const std::optional<RankerComparison>& comparison);

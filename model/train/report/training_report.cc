@@ -91,6 +91,10 @@ std::string Charts(const ReportContent& content, const RunHistory& history) {
                        NdcgChart(history.epochs, content.comparison));
     }
   }
+  if (content.config.training().examination_size() > 0) {
+    charts += Figure("Examination of positions",
+                     ExaminationChart(content.config.training()));
+  }
   charts +=
       Figure("Words in a query and in a title", LengthChart(content.data));
   return "<div class=\"charts\">\n" + charts + "</div>\n";

@@ -166,6 +166,11 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const std::string text, FormatModelConfig(config));
   json run = json::parse(text, nullptr, /*allow_exceptions=*/false);
   run["--epochs"] = options.epochs;
+  if (CorrectsPositions(options.loss)) {
+    run["--max_position_weight"] = options.loss.max_position_weight;
+    SEMRANK_RETURN_IF_ERROR(
+        AddFiles("position_bias", {options.loss.position_bias}, run));
+  }
   run["--lexical"] = options.features.lexical;
   run["--valid_fraction"] = options.data.valid_fraction;
   if (options.data.default_valid_fraction) {

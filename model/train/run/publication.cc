@@ -76,21 +76,11 @@ std::optional<std::int64_t> FindPublished(const std::string& model_dir,
 // Options that decide a weight. Others may differ in a resumed run, which is
 // published as the run that it continues; paths stay private.
 bool IsKept(std::string_view flag) {
-  static constexpr std::string_view kLeftOut[] = {"train",
-                                                  "docs",
-                                                  "judged",
-                                                  "valid_pairs",
-                                                  "valid_queries",
-                                                  "valid_docs",
-                                                  "valid_qrels",
-                                                  "model_dir",
-                                                  "max_bad_lines",
-                                                  "keep_pairs",
-                                                  "threads",
-                                                  "force",
-                                                  "resume",
-                                                  "checkpoint_every",
-                                                  "checkpoint_batches"};
+  static constexpr std::string_view kLeftOut[] = {
+      "train",       "docs",          "judged",           "position_bias",
+      "valid_pairs", "valid_queries", "valid_docs",       "valid_qrels",
+      "model_dir",   "max_bad_lines", "keep_pairs",       "threads",
+      "force",       "resume",        "checkpoint_every", "checkpoint_batches"};
   return std::ranges::find(kLeftOut, flag) == std::end(kLeftOut);
 }
 

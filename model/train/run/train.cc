@@ -98,6 +98,7 @@ absl::StatusOr<RunContext> MakeContext(const TrainOptions& options,
                     .config = DescribeModel(options, data.featurizer),
                     .data = data.statistics,
                     .flags = std::move(flags)};
+  data.position_weights.AddTo(*context.report.config.mutable_training());
   SEMRANK_ASSIGN_OR_RETURN(
       context.validator,
       Validator::Create(options, data, inputs.valid_queries));

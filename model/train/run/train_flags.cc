@@ -245,6 +245,11 @@ absl::Status ApplyDefaults(CommandLine& command_line, TrainFlags& flags) {
                            ChooseRecipe(command_line, flags, model));
   SEMRANK_RETURN_IF_ERROR(
       ApplySettings(recipe->settings, recipe->chosen_by, command_line));
+  if (CorrectsPositions(flags.options.loss)) {
+    // Lines of one pair at several positions add up, each by its clicks.
+    SEMRANK_RETURN_IF_ERROR(
+        command_line.SetDefault("clicks", "weight", "--position_bias"));
+  }
   // The preset of another tower may have hidden layers that are no convolution.
   const bool is_clsm = flags.options.tower.kind == v1::TOWER_KIND_CLSM;
   if (is_clsm && command_line.IsSet("tower")) {

@@ -1,6 +1,7 @@
 #include "model/train/start/kept_pairs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -41,20 +42,21 @@ using PairSet = absl::flat_hash_set<std::pair<TextId, TextId>>;
 std::string FormatKeptPairs(const TextInterner& texts,
                             std::span<const TextPair> pairs,
                             std::int64_t max_pairs) {
-  std::map<HashedPair, std::int64_t> sample;
+  std::map<HashedPair, double> sample;
   for (const TextPair& pair : pairs) {
     if (max_pairs == 0) break;
     HashedPair hashed = Hashed(texts, pair);
     const bool is_full = static_cast<std::int64_t>(sample.size()) == max_pairs;
     if (is_full && sample.rbegin()->first < hashed) continue;
-    sample[std::move(hashed)] += pair.clicks;
+    sample[std::move(hashed)] += static_cast<double>(pair.clicks) * pair.weight;
     if (static_cast<std::int64_t>(sample.size()) > max_pairs) {
       sample.erase(std::prev(sample.end()));
     }
   }
   std::string lines;
   for (const auto& [pair, clicks] : sample) {
-    absl::StrAppend(&lines, pair.text, "\t", clicks, "\n");
+    const std::int64_t whole = std::max<std::int64_t>(1, std::llround(clicks));
+    absl::StrAppend(&lines, pair.text, "\t", whole, "\n");
   }
   return lines;
 }

@@ -26,7 +26,8 @@ namespace semrank {
 inline constexpr char kKeptPairsFile[] = "pairs.tsv";
 
 // The file of the sample of at most `max_pairs` of `pairs`; a pair that occurs
-// twice counts once, with the sum of its clicks.
+// twice counts once, with the sum of its clicks, corrected for their positions
+// and rounded.
 std::string FormatKeptPairs(const TextInterner& texts,
                             std::span<const TextPair> pairs,
                             std::int64_t max_pairs);

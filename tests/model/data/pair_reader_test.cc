@@ -130,7 +130,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadLineCase{"Blank", "", "1 fields"},
         BadLineCase{"OneField", "query", "1 fields"},
-        BadLineCase{"FiveFields", "q\tt\t1\t2\t3", "5 fields"},
+        BadLineCase{"SixFields", "q\tt\t1\t2\t3\t4", "6 fields"},
+        BadLineCase{"PositionZero", "q\tt\t1\t2\t0", "the first position is 1"},
+        BadLineCase{"WordForPosition", "q\tt\t1\t2\ttop", "position \"top\""},
         BadLineCase{"Header", "Query\tTitle\tClicks", "is a header"},
         BadLineCase{"QueryNotUtf8", "a\xff\xfe\ttitle", "query: "},
         BadLineCase{"TitleNotUtf8", "query\ta\xc3", "title: "},

@@ -104,6 +104,23 @@ TEST_F(InMemoryBatchesTest, WeightLeavesPairsOnceAndWeighsThem) {
   EXPECT_EQ(batch->total_weight(), total);
 }
 
+TEST_F(InMemoryBatchesTest, PositionsWeighPairsWhateverTheirClicksDo) {
+  for (TextPair& pair : pairs_) pair.weight = 2.5f;
+  const TrainingData data = MakeData(pairs_);
+  const auto first_batch = [&] {
+    auto source = InMemoryBatches::Create(options_, data).value();
+    EXPECT_THAT(source->BeginEpoch(1, 0), IsOk());
+    return **source->Next();
+  };
+  EXPECT_TRUE(first_batch().weights.empty());
+  options_.loss.position_bias = "curve.tsv";
+  EXPECT_EQ(first_batch().weight(0), 2.5f);
+  options_.loss.clicks = v1::CLICK_USE_WEIGHT;
+  const MiniBatch batch = first_batch();
+  EXPECT_EQ(batch.weight(0),
+            2.5f * static_cast<float>(batch.queries[0] % 3 + 1));
+}
+
 TEST_F(InMemoryBatchesTest, LogQCorrectsATitleByTheNumberOfItsPairs) {
   options_.loss.logq = 0.5;
   pairs_.push_back({30, 100});

@@ -128,6 +128,31 @@ TEST_F(TrainerTest, LearnsWithTyposLogQAndACosineRate) {
 
 // The corpus is small, so a limit that streams it leaves little else: the
 // texts are made more instead.
+TEST_F(TrainerTest, PositionsChangeWeightsOnlyWhereTheyAreCorrected) {
+  options_.epochs = 2;
+  options_.data.valid_queries.clear();
+  options_.data.valid_docs.clear();
+  options_.data.valid_qrels.clear();
+  std::string plain, placed;
+  for (int i = 0; i < 24; ++i) {
+    const std::string pair = Word(i) + "\t" + Word(i + 200) + "\t1\t1";
+    plain += pair + "\n";
+    placed += pair + "\t" + std::to_string(i % 3 + 1) + "\n";
+  }
+  const auto train = [&](const std::string& pairs, const std::string& curve) {
+    options_.data.train_files = {dir_.Write("placed.tsv", pairs)};
+    options_.loss.position_bias =
+        curve.empty() ? kNoPositionBias : dir_.Write("curve.tsv", curve);
+    const auto summary = TrainModel(options_);
+    EXPECT_THAT(summary.status(), IsOk());
+    return summary.ok() ? Weights(*summary) : "";
+  };
+  const std::string weights = train(plain, "");
+  EXPECT_TRUE(train(placed, "") == weights);
+  EXPECT_TRUE(train(placed, "1\t1\n2\t1\n3\t1\n") == weights);
+  EXPECT_FALSE(train(placed, "1\t1\n2\t.5\n3\t.2\n") == weights);
+}
+
 TEST_F(TrainerTest, LearnsFromAStreamAsFromMemory) {
   std::string pairs;
   for (int round = 0; round < 80; ++round) {
