@@ -5,11 +5,16 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "model/base/fingerprint.h"
+#include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
@@ -19,15 +24,30 @@ namespace {
 // The order of the file: the hash decides, then the texts.
 struct HashedPair {
   std::uint64_t hash = 0;
-  std::string text;  // query TAB title
+  std::string line;  // query TAB title
   friend auto operator<=>(const HashedPair&, const HashedPair&) = default;
 };
+
+// Stands for the tab before the further words of a normalised text.
+constexpr char kFurtherWords = '\x1f';
+
+std::string WithoutTabs(std::string_view text) {
+  std::string written(text);
+  std::ranges::replace(written, '\t', kFurtherWords);
+  return written;
+}
+
+std::string WithTabs(absl::string_view written) {
+  std::string text(written);
+  std::ranges::replace(text, kFurtherWords, '\t');
+  return text;
+}
 
 // Without a secret: a sample of one process continues in another.
 HashedPair Hashed(std::string_view query, std::string_view title) {
   HashedPair pair;
-  pair.text = absl::StrCat(ToAbsl(query), "\t", ToAbsl(title));
-  pair.hash = BytesFingerprint(pair.text).lo;
+  pair.line = absl::StrCat(WithoutTabs(query), "\t", WithoutTabs(title));
+  pair.hash = BytesFingerprint(pair.line).lo;
   return pair;
 }
 
@@ -56,7 +76,7 @@ std::string FormatKeptPairs(const TextInterner& texts,
   std::string lines;
   for (const auto& [pair, clicks] : sample) {
     const std::int64_t whole = std::max<std::int64_t>(1, std::llround(clicks));
-    absl::StrAppend(&lines, pair.text, "\t", whole, "\n");
+    absl::StrAppend(&lines, pair.line, "\t", whole, "\n");
   }
   return lines;
 }
@@ -66,13 +86,24 @@ absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
   std::vector<ClickPair> kept;
   const std::string path = absl::StrCat(version_dir, "/", kKeptPairsFile);
   if (!std::filesystem::exists(path)) return kept;
-  BadLines bad_lines(/*limit=*/0);
-  PairReader reader({path}, PairLines::kClicked, bad_lines);
-  ClickPair pair;
+  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> file,
+                           LineReader::Open(path));
+  std::string_view line;
   for (;;) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, file->Next(line));
     if (!more) return kept;
-    kept.push_back(pair);
+    const std::vector<absl::string_view> fields =
+        absl::StrSplit(ToAbsl(line), '\t');
+    std::int64_t clicks = 0;
+    if (fields.size() != 3 || !absl::SimpleAtoi(fields[2], &clicks) ||
+        clicks < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%s:%d is no line query TAB title TAB clicks", path,
+                          file->line_number()));
+    }
+    kept.push_back({.query = WithTabs(fields[0]),
+                    .title = WithTabs(fields[1]),
+                    .clicks = clicks});
   }
 }
 
@@ -81,12 +112,12 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
                     std::span<const TextPair> pairs) {
   SeenPairs seen;
   if (kept.empty()) return seen;
-  absl::flat_hash_set<std::string> texts_of_kept;
+  absl::flat_hash_set<std::string> lines_of_kept;
   std::uint64_t highest = 0;
   for (const ClickPair& pair : kept) {
     HashedPair hashed = Hashed(pair.query, pair.title);
     highest = std::max(highest, hashed.hash);
-    texts_of_kept.insert(std::move(hashed.text));
+    lines_of_kept.insert(std::move(hashed.line));
   }
   // A sample that is not full has all pairs.
   if (static_cast<std::int64_t>(kept.size()) < max_pairs) {
@@ -98,7 +129,7 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
     const HashedPair hashed = Hashed(texts, pair);
     if (hashed.hash > highest) continue;
     ++seen.num_compared;
-    seen.num_seen += texts_of_kept.contains(hashed.text) ? 1 : 0;
+    seen.num_seen += lines_of_kept.contains(hashed.line) ? 1 : 0;
   }
   return seen;
 }

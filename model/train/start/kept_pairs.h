@@ -6,7 +6,8 @@
 //            probability, and the sample of two nights is the sample of their
 //            samples.
 //   File     kKeptPairsFile, lines query TAB title TAB clicks of normalised
-//            texts, by hash. Readers of models ignore it.
+//            texts, by hash; the tab before the further words of a text is
+//            written as U+001F. Readers of models ignore it.
 //   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TRAIN_START_KEPT_PAIRS_H_
 #define SEMRANK_MODEL_TRAIN_START_KEPT_PAIRS_H_

@@ -13,6 +13,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -41,6 +42,19 @@ TEST_F(KeptPairsTest, AFolderWithoutFileKeepsNone) {
   ASSERT_OK_AND_ASSIGN(const auto kept, ReadKeptPairs(dir_.path()));
   EXPECT_THAT(kept, IsEmpty());
   EXPECT_EQ(FormatKeptPairs(texts_, pairs_, 0), "");
+}
+
+TEST_F(KeptPairsTest, TextsKeepTheirFurtherWords) {
+  // As the normalizer writes "learn C++".
+  const auto kept = Kept(std::vector{Pair("learn c\tc++", "title")}, 10);
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept[0].query, "learn c\tc++");
+  EXPECT_EQ(kept[0].title, "title");
+  EXPECT_EQ(kept[0].clicks, 2);
+  dir_.Write(kKeptPairsFile, "learn c\tc++\ttitle\t1\n");
+  EXPECT_THAT(ReadKeptPairs(dir_.path()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("pairs.tsv:1: is no line")));
 }
 
 TEST_F(KeptPairsTest, TheSampleOfTwoNightsIsTheSampleOfTheirSamples) {
