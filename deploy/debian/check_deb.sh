@@ -49,6 +49,10 @@ mkdir "$work/unit"
 sed 's#^ExecStart=/usr/bin/semrank-server#ExecStart=/bin/true#' deploy/debian/semrank-server.service \
   >"$work/unit/semrank-server.service"
 systemd-analyze verify --man=no "$work/unit/semrank-server.service"
+sed 's#^ExecStart=/usr/bin/semrank-train#ExecStart=/bin/true#' deploy/debian/semrank-train.service \
+  >"$work/unit/semrank-train.service"
+cp deploy/debian/semrank-train.timer "$work/unit/"
+systemd-analyze verify --man=no "$work/unit/semrank-train.timer"
 systemd-analyze security --offline=true --threshold=20 --no-pager "$work/unit/semrank-server.service" | tail -n 1
 
 step "Debian 12"

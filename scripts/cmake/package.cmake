@@ -33,6 +33,9 @@ install(FILES ${package_files}/README.md.gz ${package_files}/CONFIGURE.md.gz ${p
 install(FILES ${debian}/semrank-server.service DESTINATION /lib/systemd/system
         COMPONENT server_files EXCLUDE_FROM_ALL)
 install(FILES ${debian}/server.toml DESTINATION /etc/semrank COMPONENT server_files EXCLUDE_FROM_ALL)
+install(FILES ${debian}/semrank-train.service ${debian}/semrank-train.timer DESTINATION /lib/systemd/system
+        COMPONENT training_files EXCLUDE_FROM_ALL)
+install(FILES ${debian}/train.toml DESTINATION /etc/semrank COMPONENT training_files EXCLUDE_FROM_ALL)
 install(DIRECTORY DESTINATION /var/lib/semrank/models COMPONENT server_files EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
@@ -67,7 +70,9 @@ set(CPACK_DEBIAN_TRAINING_PACKAGE_NAME semrank-train)
 set(CPACK_DEBIAN_TRAINING_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TRAINING_DESCRIPTION "trains and evaluates ranking models for semrank
  Learns the two towers that semrank serves from pairs of queries and clicked
- titles, and compares them with BM25 on judged queries.")
+ titles, and compares them with BM25 on judged queries. A timer, which is off,
+ trains by night on the clicks that the server has recorded.")
+set(CPACK_DEBIAN_TRAINING_PACKAGE_CONTROL_EXTRA ${debian}/train/conffiles)
 set(CPACK_OUTPUT_FILE_PREFIX ${PROJECT_BINARY_DIR}/packages)
 include(CPack)
 
