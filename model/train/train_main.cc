@@ -10,6 +10,7 @@
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
+#include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
 #include "model/cli/standard_streams.h"
 #include "model/train/distributed/process_launch.h"
@@ -17,6 +18,7 @@
 #include "model/train/run/general_start.h"
 #include "model/train/run/no_clicks.h"
 #include "model/train/run/publication.h"
+#include "model/train/run/rejection.h"
 #include "model/train/run/train.h"
 #include "model/train/run/train_flags.h"
 
@@ -28,6 +30,7 @@ const ProgramInfo kInfo = {
     .summary = "learns a ranking model from clicked (query, title) pairs",
     .usage = R"(Usage:
   semrank-train --train=FILE[,FILE...] --model_dir=FOLDER [flags]
+  semrank-train --events=FOLDER[,FOLDER...] --model_dir=FOLDER [flags]
   semrank-train --docs=FILE --model_dir=FOLDER
 
 From a click log:
@@ -46,6 +49,11 @@ With clicks and the catalogue that the model is to rank:
 More clicks for a published model:
   semrank-train --train=yesterday.tsv --init_from=models/shop \
       --model_dir=models/shop
+
+The clicks on its own rankings, which semrank-server --events has recorded; the
+new model is published unless it ranks worse than the served one:
+  semrank-train --events=events --position_bias=estimate \
+      --init_from=models/shop --model_dir=models/shop
 
 As the DSSM paper of 2013 did it:
   semrank-train --train=clicks.tsv --preset=dssm2013 --model_dir=models/paper
@@ -67,8 +75,14 @@ void Print(const TrainingSummary& summary, bool json) {
     absl::PrintF("%s", FormatSummaryJson(summary));
     return;
   }
-  absl::PrintF("published %s: %s, of %d epochs", summary.version_dir,
-               FormatEpochText(summary.best), summary.epochs_run);
+  if (summary.outcome == RunOutcome::kUnchanged) {
+    absl::PrintF("%s", DescribeResult(summary));
+    return;
+  }
+  absl::PrintF(
+      "%s %s: %s, of %d epochs",
+      summary.outcome == RunOutcome::kRejected ? "rejected" : "published",
+      summary.version_dir, FormatEpochText(summary.best), summary.epochs_run);
   if (const std::int64_t skipped = summary.skipped_lines; skipped > 0) {
     absl::PrintF("; %s bad line%s skipped", GroupDigits(skipped),
                  skipped == 1 ? "" : "s");
@@ -104,7 +118,8 @@ std::vector<FlagValue> GivenFlags(const CommandLine& command_line) {
   return values;
 }
 
-absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
+// `exit_code` is that of a run that succeeds.
+absl::Status Run(CommandLine& command_line, TrainFlags& flags, int& exit_code) {
   // Before anything else that can fail: DisconnectProcesses then ends the run
   // of all processes.
   SEMRANK_ASSIGN_OR_RETURN(Communicator* const processes, ConnectProcesses());
@@ -120,13 +135,14 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
   for (const std::string& line : DescribeUnusedFlags(flags.options, given)) {
     absl::FPrintF(stderr, "%s\n", line);
   }
-  if (flags.options.data.train_files.empty()) {
+  if (!HasClicks(flags.options.data)) {
     return processes->Agree(processes->is_first() ? MakeWithoutClicks(flags)
                                                   : absl::OkStatus());
   }
   SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
                            Train(flags.options, given, *processes));
   Print(summary, flags.prints_json);
+  if (summary.outcome == RunOutcome::kRejected) exit_code = kExitRejected;
   return absl::OkStatus();
 }
 
@@ -146,8 +162,9 @@ int main(int argc, char** argv) {
   if (const auto exit_code = command_line.Parse(argc, argv)) return *exit_code;
   // What mpirun hands on, and schedulers send ahead of a time limit.
   CatchInterrupts({SIGUSR1});
-  const absl::Status status = Run(command_line, flags);
-  const int exit_code = command_line.ExitCode(status);
+  int exit_code = kExitDone;
+  const absl::Status status = Run(command_line, flags, exit_code);
+  if (!status.ok()) exit_code = command_line.ExitCode(status);
   // Last: the error is printed by then, and a failure ends the other processes.
   DisconnectProcesses(status);
   return exit_code;

@@ -58,7 +58,10 @@ bool HasNoNegatives(std::span<const TextPair> pairs) {
 absl::Status CheckPairsCanTeach(const TrainOptions& options,
                                 std::span<const TextPair> pairs,
                                 const TextInterner& texts) {
-  const std::string files = absl::StrJoin(options.data.train_files, ",");
+  const std::string files =
+      absl::StrJoin(options.data.event_paths.empty() ? options.data.train_files
+                                                     : options.data.event_paths,
+                    ",");
   if (!UsesShownTitles(options.loss) && HasNoNegatives(pairs)) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "every query of %s has clicked every title: without a title that was "

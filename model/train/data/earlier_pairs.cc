@@ -43,6 +43,9 @@ void WarnIfSeen(const TrainOptions& options, const std::vector<ClickPair>& kept,
                 options.initial_model.version_dir, 100 * share);
 }
 
+// All runs hold out the same queries, whatever their seeds.
+constexpr std::uint64_t kJudgeSeed = 0x6a75646765;
+
 }  // namespace
 
 absl::StatusOr<EarlierPairs> AddEarlierPairs(const TrainOptions& options,
@@ -56,7 +59,10 @@ absl::StatusOr<EarlierPairs> AddEarlierPairs(const TrainOptions& options,
                            ReadKeptPairs(start));
   SEMRANK_RETURN_IF_ERROR(CheckLanguage(options, kept, pairs, texts));
   if (options.initial_model.is_general) return earlier;
-  WarnIfSeen(options, kept, pairs, texts);
+  // Folders of events keep earlier nights.
+  if (options.data.event_paths.empty()) {
+    WarnIfSeen(options, kept, pairs, texts);
+  }
   const std::size_t num_new = pairs.size();
   earlier.omitted = AppendKept(kept, held_out, texts, pairs);
   earlier.num_added = static_cast<std::int64_t>(pairs.size() - num_new);
@@ -78,6 +84,17 @@ std::vector<TextPair> HoldOutQueriesByHash(double fraction, std::uint64_t seed,
   std::vector<TextPair> held_out(first, pairs.end());
   pairs.erase(first, pairs.end());
   return held_out;
+}
+
+std::vector<TextPair> HoldOutJudged(const DataOptions& options,
+                                    const TextInterner& texts,
+                                    std::vector<TextPair>& pairs) {
+  if (options.judge_fraction <= 0) return {};
+  std::vector<TextPair> held_out =
+      HoldOutQueriesByHash(options.judge_fraction, kJudgeSeed, texts, pairs);
+  if (!pairs.empty() && HasTwoTitles(pairs)) return held_out;
+  pairs.insert(pairs.end(), held_out.begin(), held_out.end());
+  return {};
 }
 
 }  // namespace semrank

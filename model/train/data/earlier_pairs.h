@@ -38,6 +38,14 @@ std::vector<TextPair> HoldOutQueriesByHash(double fraction, std::uint64_t seed,
                                            const TextInterner& texts,
                                            std::vector<TextPair>& pairs);
 
+// Removes the pairs of the queries that every run holds out from `pairs`, and
+// returns them: options.data.judge_fraction of all queries there can be, by a
+// hash that is the same for all seeds. Removes nothing if fewer than two titles
+// would be left.
+std::vector<TextPair> HoldOutJudged(const DataOptions& options,
+                                    const TextInterner& texts,
+                                    std::vector<TextPair>& pairs);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_TRAIN_DATA_EARLIER_PAIRS_H_

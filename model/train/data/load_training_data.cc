@@ -14,7 +14,9 @@
 #include "model/train/data/catalogue.h"
 #include "model/train/data/check_pairs.h"
 #include "model/train/data/earlier_pairs.h"
+#include "model/train/data/event_clicks.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/data/read_clicks.h"
 #include "model/train/data/read_pairs.h"
 #include "model/train/data/report_data.h"
 #include "model/train/data/streamed_data.h"
@@ -153,23 +155,40 @@ std::string KeptPairsOf(const DataOptions& options, const TextInterner& texts,
 
 // OutOfRange when the pairs do not fit.
 absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
-                                            const PositionWeights& weights,
+                                            Clicks& clicks, TextInterner texts,
                                             BadLines& bad_lines) {
-  TextInterner texts;
+  const PositionWeights& weights = clicks.weights;
   std::vector<ShownTitle> shown_lines;
   const bool uses_shown = UsesShownTitles(options.loss);
+  std::vector<ShownTitle>* const shown_output =
+      uses_shown ? &shown_lines : nullptr;
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> train_pairs,
-      ReadPairs(options.data.train_files, options, weights, bad_lines, texts,
-                uses_shown ? &shown_lines : nullptr));
+      options.data.event_paths.empty()
+          ? ReadPairs(options.data.train_files, options, weights, bad_lines,
+                      texts, shown_output)
+          : PairsOfRows(clicks.rows, weights, shown_output));
   SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, train_pairs));
   SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, train_pairs, texts));
+  const std::vector<TextPair> judged_new =
+      HoldOutJudged(options.data, texts, train_pairs);
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> valid_pairs,
       TakeValidPairs(options, weights, bad_lines, texts, train_pairs));
   SEMRANK_ASSIGN_OR_RETURN(
       EarlierPairs earlier,
       AddEarlierPairs(options, valid_pairs, texts, train_pairs));
+  std::vector<TextPair> judged_earlier;
+  if (earlier.num_added > 0) {
+    judged_earlier = HoldOutJudged(options.data, texts, train_pairs);
+    earlier.num_added -= static_cast<std::int64_t>(judged_earlier.size());
+  }
+  for (const auto& held_out : {judged_new, judged_earlier}) {
+    earlier.omitted.insert(earlier.omitted.end(), held_out.begin(),
+                           held_out.end());
+  }
+  const std::vector<TextPair> list_pairs =
+      PairsOfLists(clicks.judged_lists.get(), texts);
   ShownTitles shown;
   if (uses_shown) {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -214,6 +233,10 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   data.train_pairs = std::move(train_pairs);
   data.kept_pairs = std::move(kept_pairs);
   data.num_kept_pairs = earlier.num_added;
+  data.judged =
+      MakeJudged(options, texts, data.served_titles(),
+                 options.data.event_paths.empty() ? judged_new : list_pairs,
+                 std::move(judged_earlier), std::move(clicks.judged_lists));
   data.shown = std::move(shown);
   // Only mistyped queries and the fit of the lexical weight need texts later;
   // otherwise they are freed here.
@@ -224,11 +247,22 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
 }
 
 absl::Status CheckStreamable(const TrainOptions& options) {
+  if (!options.data.event_paths.empty()) {
+    return absl::ResourceExhaustedError(
+        "the clicks of --events do not fit in --memory_limit: give more "
+        "memory, or stream the file of `semrank events join` as --train");
+  }
   if (options.loss.logq > 0) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "the click log does not fit in --memory_limit, but --logq=%g needs the "
         "number of pairs of every title: give more memory or --logq=0",
         options.loss.logq));
+  }
+  if (options.data.judge_fraction > 0) {
+    return absl::ResourceExhaustedError(
+        "the click log does not fit in --memory_limit, but --judge_fraction "
+        "holds out pairs of a log in memory: give more memory, or "
+        "--judge_fraction=0 --publish=always");
   }
   if (!options.data.docs_file.empty()) {
     return absl::ResourceExhaustedError(
@@ -295,18 +329,19 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
 
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines) {
-  SEMRANK_ASSIGN_OR_RETURN(PositionWeights weights,
-                           PositionWeights::Create(options));
+  TextInterner texts;
+  SEMRANK_ASSIGN_OR_RETURN(Clicks clicks,
+                           ReadClicks(options, bad_lines, texts));
   const BadLines bad_lines_before = bad_lines;
   absl::StatusOr<TrainingData> data =
-      LoadIntoMemory(options, weights, bad_lines);
+      LoadIntoMemory(options, clicks, std::move(texts), bad_lines);
   // OutOfRange means that the pairs do not fit in memory: they are streamed.
   // The files are read again, so their bad lines must not count twice.
   if (absl::IsOutOfRange(data.status())) {
     bad_lines = bad_lines_before;
-    data = LoadStreamedData(options, bad_lines, weights);
+    data = LoadStreamedData(options, bad_lines, clicks.weights);
   }
-  if (data.ok()) data->position_weights = std::move(weights);
+  if (data.ok()) data->position_weights = std::move(clicks.weights);
   return data;
 }
 

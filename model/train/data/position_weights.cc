@@ -18,16 +18,10 @@
 namespace semrank {
 namespace {
 
-struct Point {
-  double examination = 0;
-  double error = 0;
-};
-
 // A line of the table.
 struct TableLine {
   std::int64_t position = 0;
-  Point point;
-  bool has_error = false;
+  ExaminedPosition point;
 };
 
 absl::StatusOr<TableLine> ParseTableLine(std::string_view line) {
@@ -54,14 +48,35 @@ absl::StatusOr<TableLine> ParseTableLine(std::string_view line) {
         "examination \"%s\": must be above 0 and at most 1", fields[1]));
   }
   if (fields.size() == 2) return parsed;
-  parsed.has_error = true;
-  double& error = parsed.point.error;
+  double& error = parsed.point.standard_error;
   if (absl::SimpleAtod(fields[2], &error) && error >= 0 &&
       std::isfinite(error)) {
     return parsed;
   }
   return absl::InvalidArgumentError(absl::StrFormat(
       "standard error \"%s\": must be a number from 0", fields[2]));
+}
+
+// "examination of positions: 1 1.000, 2 0.512 (standard error 0.013), ...".
+void PrintCurve(const ExaminationCurve& curve) {
+  constexpr std::size_t kMaxPrinted = 10;
+  std::string text = "examination of positions:";
+  for (std::size_t k = 0; k < curve.positions.size() && k < kMaxPrinted; ++k) {
+    const ExaminedPosition& position = curve.positions[k];
+    absl::StrAppendFormat(&text, "%s %d %.3f", k == 0 ? "" : ",", k + 1,
+                          position.examination);
+    if (position.standard_error == 0) continue;
+    absl::StrAppendFormat(&text, " (standard error %.3f)",
+                          position.standard_error);
+  }
+  if (curve.num_changed_titles > 0) {
+    absl::StrAppendFormat(
+        &text,
+        "; estimated from %d clicks on %d titles that were shown at "
+        "several positions",
+        curve.num_clicks, curve.num_changed_titles);
+  }
+  absl::FPrintF(stderr, "%s\n", text);
 }
 
 absl::Status AtLine(const LineReader& file, std::string_view problem) {
@@ -74,8 +89,7 @@ absl::Status AtLine(const LineReader& file, std::string_view problem) {
 absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> file,
                            LineReader::Open(path));
-  std::map<std::int64_t, Point> points;
-  bool has_errors = true;
+  std::map<std::int64_t, ExaminedPosition> points;
   std::string_view line;
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, file->Next(line));
@@ -87,7 +101,6 @@ absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path) {
       return AtLine(*file, absl::StrFormat("position %d stands there twice",
                                            parsed->position));
     }
-    has_errors = has_errors && parsed->has_error;
   }
   if (points.empty()) {
     return absl::InvalidArgumentError(
@@ -95,9 +108,8 @@ absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path) {
   }
   ExaminationCurve curve;
   for (const auto& [position, point] : points) {
-    curve.examination.push_back(point.examination);
-    if (has_errors) curve.errors.push_back(point.error);
-    const auto expected = static_cast<std::int64_t>(curve.examination.size());
+    curve.positions.push_back(point);
+    const auto expected = static_cast<std::int64_t>(curve.positions.size());
     if (position == expected) continue;
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: position %d is missing, though there is %d", path,
@@ -107,26 +119,38 @@ absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path) {
 }
 
 absl::StatusOr<PositionWeights> PositionWeights::Create(
-    const TrainOptions& options) {
+    const TrainOptions& options, std::span<const ClickRow> rows) {
   const LossOptions& loss = options.loss;
   if (!CorrectsPositions(loss)) return PositionWeights();
-  SEMRANK_ASSIGN_OR_RETURN(ExaminationCurve curve,
-                           ReadExamination(loss.position_bias));
+  ExaminationCurve curve;
+  if (EstimatesPositions(loss)) {
+    SEMRANK_ASSIGN_OR_RETURN(curve, EstimateExamination(rows));
+  } else {
+    SEMRANK_ASSIGN_OR_RETURN(curve, ReadExamination(loss.position_bias));
+  }
+  PrintCurve(curve);
   return PositionWeights(std::move(curve), loss.max_position_weight);
 }
 
 double PositionWeights::Of(std::int64_t position) const {
   if (!corrects() || position == 0) return 1;
-  const auto last = static_cast<std::int64_t>(curve_.examination.size());
-  return std::min(max_weight_,
-                  1 / curve_.examination[std::min(position, last) - 1]);
+  const auto last = static_cast<std::int64_t>(curve_.positions.size());
+  const ExaminedPosition& examined =
+      curve_.positions[std::min(position, last) - 1];
+  // A curve that is estimated may exceed 1 by chance.
+  return std::min(max_weight_, 1 / examined.examination);
 }
 
 void PositionWeights::AddTo(v1::TrainingFacts& facts) const {
-  facts.mutable_examination()->Assign(curve_.examination.begin(),
-                                      curve_.examination.end());
-  facts.mutable_examination_error()->Assign(curve_.errors.begin(),
-                                            curve_.errors.end());
+  facts.clear_examination();
+  facts.clear_examination_error();
+  bool has_errors = false;
+  for (const ExaminedPosition& position : curve_.positions) {
+    facts.add_examination(position.examination);
+    facts.add_examination_error(position.standard_error);
+    has_errors = has_errors || position.standard_error > 0;
+  }
+  if (!has_errors) facts.clear_examination_error();
 }
 
 absl::Status CheckPositions(const PositionWeights& weights,

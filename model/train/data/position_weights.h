@@ -12,25 +12,19 @@
 #define SEMRANK_MODEL_TRAIN_DATA_POSITION_WEIGHTS_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/data/pair_reader.h"
+#include "model/events/click_rows.h"
+#include "model/events/examination.h"
 #include "model/train/options/train_options.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
-
-// How likely users look at the positions of a list.
-struct ExaminationCurve {
-  // Of positions 1, 2, ..., each above 0 and at most 1.
-  std::vector<double> examination;
-  // Standard errors; empty if they are not known.
-  std::vector<double> errors;
-};
 
 inline constexpr std::int64_t kMaxExaminedPositions = 10'000;
 
@@ -38,6 +32,7 @@ inline constexpr std::int64_t kMaxExaminedPositions = 10'000;
 // first line that begins with "position" is a header. InvalidArgument, with
 // file and line, for what is no number, an examination that is not above 0 and
 // at most 1, a position twice, and a position that is missing before the last.
+// Standard errors that the file does not have are 0.
 absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path);
 
 class PositionWeights {
@@ -47,15 +42,21 @@ class PositionWeights {
   PositionWeights(ExaminationCurve curve, double max_weight)
       : curve_(std::move(curve)), max_weight_(max_weight) {}
 
-  // The curve that `options` name.
-  static absl::StatusOr<PositionWeights> Create(const TrainOptions& options);
+  // With the curve of the file that `options` name, or the one that is
+  // estimated from `rows`, as EstimateExamination takes them. Prints it.
+  static absl::StatusOr<PositionWeights> Create(const TrainOptions& options,
+                                                std::span<const ClickRow> rows);
+  // With a file, or without correction.
+  static absl::StatusOr<PositionWeights> Create(const TrainOptions& options) {
+    return Create(options, {});
+  }
 
-  bool corrects() const { return !curve_.examination.empty(); }
+  bool corrects() const { return !curve_.positions.empty(); }
   // Positions beyond the curve weigh as its last. 1 for position 0, of a line
   // that has none.
   double Of(std::int64_t position) const;
 
-  const ExaminationCurve& curve() const { return curve_; }
+  // Without errors for a curve whose file has none.
   void AddTo(v1::TrainingFacts& facts) const;
 
  private:

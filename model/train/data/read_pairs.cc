@@ -1,8 +1,11 @@
 #include "model/train/data/read_pairs.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -77,6 +80,63 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
       "all pairs of %s have the same title, \"%s\": there is no other "
       "title to learn from",
       absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
+}
+
+namespace {
+
+// Adds up the rows of one query, title and position.
+std::vector<ClickRow> AddUpRows(std::vector<ClickRow> rows) {
+  const auto key = [](const ClickRow& row) {
+    return std::tuple(row.query, row.title, row.position);
+  };
+  std::ranges::sort(rows, {}, key);
+  std::vector<ClickRow> sums;
+  for (const ClickRow& row : rows) {
+    if (sums.empty() || key(sums.back()) != key(row)) {
+      sums.push_back(row);
+    } else {
+      sums.back().clicks += row.clicks;
+      sums.back().impressions += row.impressions;
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ClickRow>> ReadRows(
+    const std::vector<std::string>& files, const TrainOptions& options,
+    BadLines bad_lines) {
+  if (!std::ranges::all_of(files, IsRereadable)) {
+    return absl::InvalidArgumentError(
+        "--position_bias=estimate reads --train twice: give the pairs as "
+        "files");
+  }
+  PairReader reader(
+      files, PairLines::kAll, bad_lines,
+      {options.data.max_text_bytes, options.data.normalizer_version});
+  TextInterner texts;
+  std::vector<ClickRow> rows;
+  ClickPair pair;
+  for (;;) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) break;
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    if (pair.position == 0) continue;
+    if (pair.impressions == 0) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "--position_bias=estimate compares clicks with impressions, and the "
+          "pair \"%s\", \"%s\" has none",
+          pair.query, pair.title));
+    }
+    const TextPair interned = InternPair(pair, texts);
+    rows.push_back({.query = interned.query,
+                    .title = interned.title,
+                    .position = CappedClicks(pair.position),
+                    .clicks = CappedClicks(pair.clicks),
+                    .impressions = CappedClicks(pair.impressions)});
+  }
+  return AddUpRows(std::move(rows));
 }
 
 absl::StatusOr<std::vector<TextPair>> ReadValidPairs(

@@ -14,6 +14,7 @@
 #include "model/data/input_lines.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
+#include "model/events/click_rows.h"
 #include "model/train/data/position_weights.h"
 #include "model/train/data/shown_titles.h"
 #include "model/train/options/train_options.h"
@@ -33,6 +34,13 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
 absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
     const TrainOptions& options, const PositionWeights& weights,
     BadLines& bad_lines, TextInterner& texts);
+
+// The lines of `files` that have a position, added up by query, title and
+// position, in the order of ClickRows::Sorted. InvalidArgument for files that
+// cannot be read twice, and for a line with a position and no impressions.
+absl::StatusOr<std::vector<ClickRow>> ReadRows(
+    const std::vector<std::string>& files, const TrainOptions& options,
+    BadLines bad_lines);
 
 // How often an epoch contains a pair with `clicks` clicks.
 std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);

@@ -15,6 +15,7 @@
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/text/featurizer.h"
+#include "model/train/data/judged_clicks.h"
 #include "model/train/data/position_weights.h"
 #include "model/train/data/report_data.h"
 #include "model/train/data/shown_titles.h"
@@ -63,6 +64,8 @@ struct TrainingData {
   std::string kept_pairs = {};
   // How many of train_pairs come from the sample of the initial model.
   std::int64_t num_kept_pairs = 0;
+  // Clicks that are not trained on, and judge the model.
+  JudgedClicks judged = {};
   // valid_pairs with their texts (MakeHeldOutCollection); null without any.
   std::shared_ptr<const Collection> held_out = nullptr;
 

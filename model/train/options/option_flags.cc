@@ -39,6 +39,10 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
                    "standard input. "
                    "Pairs with 0 clicks are ignored; --clicks says what the "
                    "counts of the others do.");
+  command_line.Add("events", &options.event_paths,
+                   "Folders of events that semrank-server --events has "
+                   "written, or files of them: their clicks are joined as by "
+                   "semrank events join and take the place of --train.");
   command_line.Add("model_dir", &options.model_dir,
                    "Folder to publish the model in, as its next version. Also "
                    "gets training.jsonl, the metrics of every epoch, and "
@@ -57,6 +61,19 @@ void AddDataFlags(CommandLine& command_line, DataOptions& options) {
                    "with new clicks: a random sample of all pairs that the "
                    "model has learned from. 0 = none.",
                    {.min = 0, .max = 10'000'000});
+  command_line.Add(
+      "judge_fraction", &options.judge_fraction,
+      absl::StrFormat(
+          "Share of the queries, 0 to %g, whose pairs are not learned from, so "
+          "that they judge the models of this and of later nights. A hash "
+          "chooses them, the same in every run. -1 = %g with --events or "
+          "--publish=if_better, otherwise 0.",
+          kMaxValidFraction, kDefaultJudgeFraction));
+  command_line.Add("judge_days", &options.judge_days,
+                   "--events with --publish=if_better: the lists that were "
+                   "shown in this many days before the newest one judge the "
+                   "model and are not learned from.",
+                   {.min = 1, .max = 3650});
   command_line.Add("valid_queries", &options.valid_queries,
                    "Judged queries, query_id TAB query, whose NDCG is measured "
                    "after each epoch; needs --valid_docs and --valid_qrels.");
@@ -242,8 +259,10 @@ void AddLossFlags(CommandLine& command_line, LossOptions& options) {
   command_line.Add(
       "position_bias", &options.position_bias,
       "Corrects clicks for the position at which titles were shown, the fifth "
-      "column of --train: none, or a file of lines position TAB examination, "
-      "the probability, above 0 to 1, that a user looks at the position. A "
+      "column of --train: none, estimate (from titles that were shown at "
+      "several positions for the same query), or a file of lines position TAB "
+      "examination, the probability, above 0 to 1, that a user looks at the "
+      "position. A "
       "click is weighted by 1 / examination, and --clicks is weight by "
       "default. Titles that were shown and not clicked count by the "
       "impressions that were looked at.");
@@ -335,6 +354,17 @@ void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
        {"ndcg", EpochMeasure::kNdcg},
        {"loss", EpochMeasure::kLoss},
        {"last", EpochMeasure::kLast}});
+  command_line.Add(
+      "publish", &options.publish,
+      "always, or if_better: the model and that of --init_from rank clicks "
+      "that neither has learned from (--judge_fraction), and a model that is "
+      "significantly worse, on new clicks or on those of earlier nights, is "
+      "kept in rejected/ of --model_dir with its report, exit code 4. auto = "
+      "if_better with --events and the --init_from of a served model, "
+      "otherwise always.",
+      {{"auto", PublishMode::kAuto},
+       {"always", PublishMode::kAlways},
+       {"if_better", PublishMode::kIfBetter}});
   command_line.Add("force", &options.force,
                    "Publishes the model even if it ranks the validation "
                    "queries significantly worse than letter TF-IDF or than the "

@@ -101,6 +101,37 @@ absl::Status ResolveValidation(TrainOptions& options) {
   return ResolveEarlyStopping(options);
 }
 
+absl::Status ResolvePublication(TrainOptions& options) {
+  const InitialModelOptions& start = options.initial_model;
+  const bool reads_events = !options.data.event_paths.empty();
+  const bool continues = !start.version_dir.empty() && !start.is_general;
+  if (options.publish == PublishMode::kAuto) {
+    options.publish = reads_events && continues ? PublishMode::kIfBetter
+                                                : PublishMode::kAlways;
+  }
+  const bool compares = options.publish == PublishMode::kIfBetter;
+  if (compares && !continues) {
+    return FlagError("publish", "if_better",
+                     "compares with the served model, which --init_from has to "
+                     "name");
+  }
+  double& fraction = options.data.judge_fraction;
+  if (fraction == -1) {
+    fraction = compares || reads_events ? kDefaultJudgeFraction : 0;
+  }
+  // The negation refuses NaN too.
+  if (!(fraction >= 0 && fraction <= kMaxValidFraction)) {
+    return FlagError(
+        "judge_fraction", fraction,
+        absl::StrFormat("must be 0 to %g, or -1", kMaxValidFraction));
+  }
+  if (compares && fraction == 0) {
+    return FlagError("judge_fraction", "0",
+                     "leaves no clicks for --publish=if_better to judge by");
+  }
+  return absl::OkStatus();
+}
+
 // Standard input cannot be read again, so a run that reads it cannot be
 // resumed.
 absl::Status ResolveCheckpoint(const DataOptions& data,
@@ -255,9 +286,14 @@ absl::Status CheckTypos(const TrainOptions& options) {
 }  // namespace
 
 absl::Status CheckFilesAreNamed(const DataOptions& data) {
-  if (data.train_files.empty() && data.docs_file.empty()) {
+  if (!HasClicks(data) && data.docs_file.empty()) {
     return FlagError("train", "",
-                     "names no file of pairs, nor --docs a catalogue");
+                     "names no file of pairs, nor --events a folder of events, "
+                     "nor --docs a catalogue");
+  }
+  if (!data.train_files.empty() && !data.event_paths.empty()) {
+    return FlagError("events", absl::StrJoin(data.event_paths, ","),
+                     "takes the place of --train; omit one of them");
   }
   if (data.model_dir.empty()) {
     return FlagError("model_dir", "", "names no folder for the model");
@@ -283,6 +319,7 @@ absl::Status CheckFilesAreNamed(const DataOptions& data) {
 // away from them, and the loss before what depends on its negatives.
 absl::Status ResolveOptions(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(ResolveValidation(options));
+  SEMRANK_RETURN_IF_ERROR(ResolvePublication(options));
   SEMRANK_RETURN_IF_ERROR(ResolveFeatures(options.features));
   SEMRANK_RETURN_IF_ERROR(ResolveTower(options.tower));
   SEMRANK_RETURN_IF_ERROR(ResolveLoss(options.loss));
@@ -335,9 +372,13 @@ std::string WhatMakesUnused(std::string_view flag,
                                                          : "";
   }
   // The titles of the catalogue count in the lexical part alone.
+  if (flag == "judge_days") {
+    if (options.data.event_paths.empty()) return "train";
+    return options.publish == PublishMode::kIfBetter ? "" : "publish=always";
+  }
   if (flag == "docs") {
-    const bool unused = !options.data.train_files.empty() &&
-                        options.features.lexical_weight == 0;
+    const bool unused =
+        HasClicks(options.data) && options.features.lexical_weight == 0;
     return !unused ? "" : is_ssi ? by_tower : "lexical=none";
   }
   if (flag == "max_position_weight") {

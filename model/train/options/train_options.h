@@ -28,6 +28,8 @@ struct DataOptions {
   // Files of pairs,
   // `query<TAB>title[<TAB>clicks[<TAB>impressions[<TAB>position]]]`.
   std::vector<std::string> train_files;
+  // Folders and files of events, whose clicks take the place of train_files.
+  std::vector<std::string> event_paths;
   // Documents of the catalogue, doc_id TAB title; may be empty. Their titles
   // count in the idf and in the weight of the lexical part. Without train_files
   // the run makes a model of them alone (no_clicks.h).
@@ -62,13 +64,27 @@ struct DataOptions {
   // The rules that make words of texts; --init_from sets those of its model.
   int normalizer_version = kNormalizerVersion;
 
+  // The lists of the last days of event_paths, by the newest of them, judge a
+  // model and are not trained on.
+  int judge_days = 1;
+  // Share of the queries, by a hash, whose pairs no run learns from: they judge
+  // whether a model may replace the served one. -1 = kDefaultJudgeFraction
+  // where a run compares the two, otherwise 0.
+  double judge_fraction = -1;
+
   // Most pairs of the published model that are kept in its folder, for a run
   // that continues it; 0 = none.
   std::int64_t keep_pairs = 100'000;
 };
 
+// Without clicks a model is made of the catalogue alone.
+inline bool HasClicks(const DataOptions& options) {
+  return !options.train_files.empty() || !options.event_paths.empty();
+}
+
 inline constexpr double kMaxPairShare = 0.75;
 inline constexpr double kDefaultValidFraction = 0.05;
+inline constexpr double kDefaultJudgeFraction = 0.05;
 // More would validate on more pairs than are learned from.
 inline constexpr double kMaxValidFraction = 0.5;
 
@@ -158,6 +174,7 @@ inline constexpr int kDefaultNegatives = 4;
 inline constexpr int kMaxNegatives = 1000;
 
 inline constexpr char kNoPositionBias[] = "none";
+inline constexpr char kEstimatePositionBias[] = "estimate";
 
 // What is minimised, and against which unclicked titles.
 struct LossOptions {
@@ -174,7 +191,8 @@ struct LossOptions {
   // WEIGHT and REPEAT make a pair count as often as it was clicked.
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
   // The file of an examination curve, whose inverse weighs clicks by their
-  // positions; kNoPositionBias = clicks are not corrected.
+  // positions; kEstimatePositionBias = the clicks show the curve;
+  // kNoPositionBias = they are not corrected.
   std::string position_bias = kNoPositionBias;
   // No click weighs more.
   double max_position_weight = 10;
@@ -224,6 +242,8 @@ struct InitialModelOptions {
   std::string weights_sha256;
   // It was made to begin others from (TrainingFacts.general_start).
   bool is_general = false;
+  // --judge_fraction of its run: the queries that it has not learned from.
+  double judge_fraction = 0;
 };
 
 // What chooses the epoch that is published.
@@ -232,6 +252,13 @@ enum class EpochMeasure {
   kNdcg,  // NDCG@10 of the judged validation queries
   kLoss,  // mean loss of the validation pairs
   kLast,  // nothing: the last epoch is published
+};
+
+// When the model of a run becomes a version that is served.
+enum class PublishMode {
+  kAuto,      // ResolveOptions chooses
+  kAlways,    // unless validation finds it worse than letters or its start
+  kIfBetter,  // unless it is worse than its start on clicks that judge it
 };
 
 // Held-out pairs from which their loss chooses the epoch of a constant rate.
@@ -257,6 +284,7 @@ struct TrainOptions {
   // epochs of a falling learning rate are the best ones.
   int patience = 0;
   EpochMeasure early_stopping = EpochMeasure::kAuto;
+  PublishMode publish = PublishMode::kAuto;
   // Publish also what validation finds worse than the weights before training.
   bool force = false;
   // How the file has the weights of the first layer.
@@ -271,6 +299,11 @@ struct TrainOptions {
 // Whether clicks are weighted by the positions at which titles were shown.
 inline bool CorrectsPositions(const LossOptions& options) {
   return options.position_bias != kNoPositionBias;
+}
+
+// Whether the weights come from the clicks themselves.
+inline bool EstimatesPositions(const LossOptions& options) {
+  return options.position_bias == kEstimatePositionBias;
 }
 
 // Whether negatives come from what was shown for the same query.

@@ -341,6 +341,36 @@ std::string ComparisonTable(const RankerComparison& comparison) {
          NumberTable("Metrics of the model and of baselines", headings, rows);
 }
 
+std::string JudgementTable(const CandidateJudgement& judgement) {
+  std::vector<NumberRow> rows;
+  for (const JudgementTest& test : judgement.tests) {
+    rows.push_back(
+        {.cells = {test.clicks,
+                   GroupDigits(static_cast<std::int64_t>(test.num_queries)),
+                   test.num_lists == 0
+                       ? ""
+                       : GroupDigits(static_cast<std::int64_t>(test.num_lists)),
+                   Number(test.candidate), Number(test.served),
+                   absl::StrFormat("%+.4f", test.delta),
+                   Number(test.standard_error),
+                   absl::StrFormat("%.3g", test.p)}});
+  }
+  std::string html = absl::StrFormat(
+      "<p class=\"about\">Both models rank clicks that neither has "
+      "learned from: NDCG@10 of held-out queries, or the gain of the "
+      "clicks in lists that were shown. A model with p below %g and a "
+      "negative difference is not published.</p>\n",
+      kJudgementP);
+  if (judgement.fit) {
+    absl::StrAppendFormat(&html, "<p class=\"about\">%s.</p>\n",
+                          EscapeHtml(DescribeFit(*judgement.fit)));
+  }
+  return html + NumberTable("This model beside the served one",
+                            {"clicks", "queries", "lists", "this model",
+                             "served", "difference", "standard error", "p"},
+                            rows);
+}
+
 std::string Examples(const RankerComparison& comparison) {
   const char* const mark = comparison.judged ? "relevant" : "clicked";
   std::string html = absl::StrFormat(

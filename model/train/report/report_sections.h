@@ -9,6 +9,7 @@
 #include "model/cli/command_line.h"
 #include "model/train/data/report_data.h"
 #include "model/train/report/run_history.h"
+#include "model/train/validation/candidate_judgement.h"
 #include "model/train/validation/ranker_comparison.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -37,6 +38,8 @@ std::string NextCommands(const std::string& model_dir,
 // The metrics of the model, once it is known, and of the baselines, with a
 // warning if the queries are few.
 std::string ComparisonTable(const RankerComparison& comparison);
+// What JudgeCandidate found.
+std::string JudgementTable(const CandidateJudgement& judgement);
 // The best titles of some validation queries.
 std::string Examples(const RankerComparison& comparison);
 

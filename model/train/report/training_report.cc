@@ -122,13 +122,17 @@ std::string FormatReport(const ReportContent& content,
     absl::StrAppendFormat(&html, "<p class=\"warning\">%s</p>\n",
                           EscapeHtml("Warning: " + *growth + "."));
   }
-  if (!content.version_dir.empty()) {
+  if (!content.version_dir.empty() && !content.rejected) {
     html +=
         Section("Next", NextCommands(content.model_dir, content.comparison));
   }
   html += Charts(content, history);
   if (content.comparison) {
     html += Section("Beside BM25", ComparisonTable(*content.comparison));
+  }
+  if (content.judgement) {
+    html +=
+        Section("Beside the served model", JudgementTable(*content.judgement));
   }
   html += Section("Epochs", EpochTable(history));
   if (content.comparison && !content.comparison->examples.empty()) {

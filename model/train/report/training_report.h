@@ -18,6 +18,7 @@
 #include "model/cli/command_line.h"
 #include "model/train/data/report_data.h"
 #include "model/train/report/run_history.h"
+#include "model/train/validation/candidate_judgement.h"
 #include "model/train/validation/ranker_comparison.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -31,11 +32,15 @@ struct ReportContent {
   std::vector<FlagValue> flags;  // `config` has the other settings
   // BM25 and, at the end, the model; none without validation.
   std::optional<RankerComparison> comparison = std::nullopt;
+  // The model beside the served one, with --publish=if_better.
+  std::optional<CandidateJudgement> judgement = std::nullopt;
   // "running", "published as models/shop/3" or "not published: ...".
   std::string state = "running";
   // The folder of the published model; empty before there is one. The page of a
   // published model shows the commands that serve and try it.
   std::string version_dir = "";
+  // The folder is that of a model that was not published.
+  bool rejected = false;
 };
 
 std::string FormatReport(const ReportContent& content,

@@ -15,6 +15,7 @@
 #include "model/base/file_io.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
+#include "model/events/event_files.h"
 #include "model/format/model_config.h"
 #include "model/format/safetensors.h"
 #include "model/format/sha256.h"
@@ -166,10 +167,17 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const std::string text, FormatModelConfig(config));
   json run = json::parse(text, nullptr, /*allow_exceptions=*/false);
   run["--epochs"] = options.epochs;
+  if (options.data.judge_fraction > 0) {
+    run["--judge_fraction"] = options.data.judge_fraction;
+  }
   if (CorrectsPositions(options.loss)) {
     run["--max_position_weight"] = options.loss.max_position_weight;
-    SEMRANK_RETURN_IF_ERROR(
-        AddFiles("position_bias", {options.loss.position_bias}, run));
+    if (EstimatesPositions(options.loss)) {
+      run["--position_bias"] = options.loss.position_bias;
+    } else {
+      SEMRANK_RETURN_IF_ERROR(
+          AddFiles("position_bias", {options.loss.position_bias}, run));
+    }
   }
   run["--lexical"] = options.features.lexical;
   run["--valid_fraction"] = options.data.valid_fraction;
@@ -186,6 +194,14 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
       {"valid_queries", {data.valid_queries}},
       {"valid_docs", {data.valid_docs}},
       {"valid_qrels", {data.valid_qrels}}};
+  if (!data.event_paths.empty()) run["--judge_days"] = data.judge_days;
+  for (const std::string& path : data.event_paths) {
+    std::vector<std::string> files = {path};
+    if (std::filesystem::is_directory(path)) {
+      SEMRANK_ASSIGN_OR_RETURN(files, ListEventFiles(path));
+    }
+    SEMRANK_RETURN_IF_ERROR(AddFiles("events " + path, files, run));
+  }
   for (const auto& [flag, files] : files_of_flags) {
     SEMRANK_RETURN_IF_ERROR(AddFiles(flag, files, run));
   }

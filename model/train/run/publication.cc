@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -76,11 +77,25 @@ std::optional<std::int64_t> FindPublished(const std::string& model_dir,
 // Options that decide a weight. Others may differ in a resumed run, which is
 // published as the run that it continues; paths stay private.
 bool IsKept(std::string_view flag) {
-  static constexpr std::string_view kLeftOut[] = {
-      "train",       "docs",          "judged",           "position_bias",
-      "valid_pairs", "valid_queries", "valid_docs",       "valid_qrels",
-      "model_dir",   "max_bad_lines", "keep_pairs",       "threads",
-      "force",       "resume",        "checkpoint_every", "checkpoint_batches"};
+  static constexpr std::string_view kLeftOut[] = {"train",
+                                                  "events",
+                                                  "judge_days",
+                                                  "docs",
+                                                  "judged",
+                                                  "position_bias",
+                                                  "valid_pairs",
+                                                  "valid_queries",
+                                                  "valid_docs",
+                                                  "valid_qrels",
+                                                  "model_dir",
+                                                  "max_bad_lines",
+                                                  "keep_pairs",
+                                                  "threads",
+                                                  "force",
+                                                  "publish",
+                                                  "resume",
+                                                  "checkpoint_every",
+                                                  "checkpoint_batches"};
   return std::ranges::find(kLeftOut, flag) == std::end(kLeftOut);
 }
 
@@ -118,6 +133,38 @@ std::string WithError(const MetricSummary& ranker) {
                          ranker.standard_error[kNdcgAt10]);
 }
 
+void AddJudgement(const CandidateJudgement& judgement,
+                  nlohmann::ordered_json& summary) {
+  nlohmann::ordered_json& tests = summary["judgement"];
+  tests = nlohmann::ordered_json::array();
+  for (const JudgementTest& test : judgement.tests) {
+    tests.push_back({{"clicks", test.clicks},
+                     {"queries", test.num_queries},
+                     {"lists", test.num_lists},
+                     {"candidate", test.candidate},
+                     {"served", test.served},
+                     {"delta", test.delta},
+                     {"standard_error", test.standard_error},
+                     {"p", test.p}});
+  }
+  if (!judgement.fit) return;
+  summary["fit"] = {{"new", judgement.fit->of_new},
+                    {"earlier", judgement.fit->of_earlier},
+                    {"p", judgement.fit->p}};
+}
+
+const char* NameOf(RunOutcome outcome) {
+  switch (outcome) {
+    case RunOutcome::kPublished:
+      return "published";
+    case RunOutcome::kRejected:
+      return "rejected";
+    case RunOutcome::kUnchanged:
+      return "unchanged";
+  }
+  return "";
+}
+
 void AddComparison(const RankerComparison& comparison,
                    nlohmann::ordered_json& summary) {
   nlohmann::ordered_json& measures = summary["comparison"];
@@ -145,11 +192,14 @@ void AddComparison(const RankerComparison& comparison,
 }  // namespace
 
 std::string FormatSummaryJson(const TrainingSummary& summary) {
-  nlohmann::ordered_json json = {{"version_dir", summary.version_dir},
-                                 {"version", summary.version},
-                                 {"epochs_run", summary.epochs_run},
-                                 {"skipped_lines", summary.skipped_lines},
-                                 {"best_epoch", EpochMeasures(summary.best)}};
+  nlohmann::ordered_json json = {{"outcome", NameOf(summary.outcome)}};
+  if (!summary.reason.empty()) json["reason"] = summary.reason;
+  if (summary.judgement) AddJudgement(*summary.judgement, json);
+  json["version_dir"] = summary.version_dir;
+  json["version"] = summary.version;
+  json["epochs_run"] = summary.epochs_run;
+  json["skipped_lines"] = summary.skipped_lines;
+  json["best_epoch"] = EpochMeasures(summary.best);
   if (summary.before_training) {
     json["before_training"] = ValidationMeasures(*summary.before_training);
   }
@@ -161,6 +211,16 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
 }
 
 std::string DescribeResult(const TrainingSummary& summary) {
+  if (summary.outcome == RunOutcome::kUnchanged) {
+    return absl::StrCat(summary.reason, ". ", summary.model_dir,
+                        " is unchanged.\n");
+  }
+  if (summary.outcome == RunOutcome::kRejected) {
+    return absl::StrFormat(
+        "%s\nreport: %s/%s\nThe served model stays. --publish=always, or "
+        "--force, would publish this one.\n",
+        summary.reason, summary.version_dir, kReportFile);
+  }
   std::string text;
   if (summary.comparison && summary.comparison->model) {
     const RankerComparison& comparison = *summary.comparison;

@@ -12,26 +12,43 @@
 #include "model/train/options/train_options.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/training_state.h"
+#include "model/train/validation/candidate_judgement.h"
 #include "model/train/validation/ranker_comparison.h"
 #include "model/train/validation/validator.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
+enum class RunOutcome {
+  kPublished,
+  kRejected,   // the model is in rejected/, the served one stays
+  kUnchanged,  // too few clicks judge: nothing was trained
+};
+
+// How semrank-train ends for a model that is worse than the served one.
+inline constexpr int kExitRejected = 4;
 struct TrainingSummary {
-  std::string version_dir;  // of the published model
+  RunOutcome outcome = RunOutcome::kPublished;
+  std::string reason = "";  // of an outcome that is no publication
+  // The model beside the served one, with --publish=if_better.
+  std::optional<CandidateJudgement> judgement = std::nullopt;
+  std::string version_dir = "";  // of the model
   std::int64_t version = 0;
-  EpochRecord best;
+  EpochRecord best = {};
   int epochs_run = 0;
   std::int64_t skipped_lines = 0;  // bad ones of all files
-  std::string model_dir;
+  std::string model_dir = "";
   // Validation of the weights that the run began from; none without validation.
   std::optional<ValidationResult> before_training = std::nullopt;
   // The published model beside BM25; none without validation.
   std::optional<RankerComparison> comparison = std::nullopt;
 };
 
-// {"version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
+// {"outcome": "published", "rejected" or "unchanged", "reason": "...",
+//  "judgement": [{"clicks": "new", "queries": 412, "lists": 9000, "candidate":
+//  0.53, "served": 0.52, "delta": 0.01, "standard_error": 0.004, "p": 0.02}],
+//  "fit": {"new": 0.5, "earlier": 0.52, "p": 0.3},
+//  "version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
 //  "skipped_lines": 0, "best_epoch": {...},
 //  "before_training": {"valid_loss": 5.1},
 //  "comparison": {"queries": "held-out clicks" or "judged", "trial": true,
@@ -41,7 +58,8 @@ struct TrainingSummary {
 //  "examples": [{"query": "...", "titles": [{"title": "...", "score": 0.7,
 //  "relevant": true}]}]}, best_epoch as in training.jsonl; one line.
 // before_training only with validation, comparison and examples with validation
-// or a trial, start only with --init_from.
+// or a trial, start only with --init_from, reason only without a publication,
+// judgement and fit only with --publish=if_better.
 std::string FormatSummaryJson(const TrainingSummary& summary);
 
 // Lines for people: how well the model ranks beside the baselines and how sure

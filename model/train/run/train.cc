@@ -22,6 +22,7 @@
 #include "model/train/run/epoch_loop.h"
 #include "model/train/run/lexical_weight.h"
 #include "model/train/run/make_trainer.h"
+#include "model/train/run/rejection.h"
 #include "model/train/run/start_weights.h"
 #include "model/train/run/training_state.h"
 #include "model/train/validation/lexical_fit.h"
@@ -198,6 +199,13 @@ absl::Status CheckTrial(const TrainOptions& options, const LexicalTrial& trial,
   return refused;
 }
 
+// Why the model should not be served.
+std::optional<std::string> FindFault(const RunContext& context) {
+  const std::optional<CandidateJudgement>& judgement = context.report.judgement;
+  const auto failure = judgement ? DescribeFailure(*judgement) : std::nullopt;
+  return failure ? failure : context.comparer->DescribeLoss();
+}
+
 absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
                                         const TrainingData& data, bool finished,
                                         ThreadPool& pool, RunContext& context,
@@ -217,8 +225,12 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
   if (!context.comparer->has_queries()) {
     report.comparison = state.history().comparison;
   }
-  if (const auto loss = context.comparer->DescribeLoss()) {
-    const absl::Status worth = RefuseLoss(options, *loss, &state);
+  SEMRANK_RETURN_IF_ERROR(JudgeModel(options, data, state, pool, report));
+  const std::optional<std::string> fault = FindFault(context);
+  const bool rejects =
+      fault && !options.force && options.publish == PublishMode::kIfBetter;
+  if (fault && !rejects) {
+    const absl::Status worth = RefuseLoss(options, *fault, &state);
     if (!worth.ok()) {
       report.state = "not published: " + std::string(worth.message());
       RunWarnings().WarnUnlessOk("no report",
@@ -226,11 +238,18 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
       return worth;
     }
   }
-  SEMRANK_ASSIGN_OR_RETURN(TrainingSummary summary,
-                           PublishBest(options, report.config, data, state));
+  TrainingSummary summary;
+  if (rejects) {
+    SEMRANK_ASSIGN_OR_RETURN(summary,
+                             Reject(options, data, *fault, report, state));
+  } else {
+    SEMRANK_ASSIGN_OR_RETURN(summary,
+                             PublishBest(options, report.config, data, state));
+    report.version_dir = summary.version_dir;
+    report.state = "published as " + summary.version_dir;
+  }
   summary.comparison = report.comparison;
-  report.version_dir = summary.version_dir;
-  report.state = "published as " + summary.version_dir;
+  summary.judgement = report.judgement;
   RunWarnings().WarnUnlessOk("no report", WriteReport(report, state.history()));
   // The model is published by now: a run that was killed before this line can
   // still be resumed. A run that was interrupted keeps its checkpoint.
@@ -250,6 +269,12 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
       RunInputs inputs,
       processes.Agree(ReadInputs(options, processes.is_first(), bad_lines)));
   TrainingData& data = *inputs.data;
+  // All processes have read the same clicks.
+  if (auto reason = DescribeTooFewClicks(options, data)) {
+    return TrainingSummary{.outcome = RunOutcome::kUnchanged,
+                           .reason = *std::move(reason),
+                           .model_dir = options.data.model_dir};
+  }
   SEMRANK_RETURN_IF_ERROR(processes.Agree(KeepIdfOfStart(options, data)));
   options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
@@ -124,6 +125,18 @@ bool Agrees(std::string_view flag, const std::string& given,
          (limit == 0 || limit >= size);
 }
 
+// --judge_fraction of the run that made the model.
+double JudgeFractionOf(const v1::TrainingFacts& facts) {
+  for (absl::string_view option : facts.options()) {
+    double fraction = 0;
+    if (absl::ConsumePrefix(&option, "--judge_fraction=") &&
+        absl::SimpleAtod(option, &fraction)) {
+      return fraction;
+    }
+  }
+  return 0;
+}
+
 // Sets the vocabularies and the initial weights of `options`. `path` is a model
 // directory (its highest version) or one of its versions. Fails as LoadModel.
 absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
@@ -138,7 +151,8 @@ absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
   options.initial_model = {
       .version_dir = VersionPath(place.model_dir, model->version().version),
       .weights_sha256 = model->version().weights_sha256,
-      .is_general = model->config().training().general_start()};
+      .is_general = model->config().training().general_start(),
+      .judge_fraction = JudgeFractionOf(model->config().training())};
   return model->config();
 }
 

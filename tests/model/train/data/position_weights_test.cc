@@ -37,15 +37,19 @@ TEST_F(PositionWeightsTest, ReadsACurveWithAndWithoutErrors) {
   ASSERT_OK_AND_ASSIGN(
       const ExaminationCurve curve,
       ReadExamination(Curve("position\texamination\n2\t.5\n1\t1\n3\t0.75\n")));
-  EXPECT_THAT(curve.examination, ElementsAre(1, 0.5, 0.75));
-  EXPECT_THAT(curve.errors, IsEmpty());
+  const PositionWeights weights(curve, 10);
+  v1::TrainingFacts facts;
+  weights.AddTo(facts);
+  EXPECT_THAT(facts.examination(), ElementsAre(1, 0.5, 0.75));
+  EXPECT_THAT(facts.examination_error(), IsEmpty());
   ASSERT_OK_AND_ASSIGN(const ExaminationCurve with_errors,
                        ReadExamination(Curve("1\t1\t0\n2\t.5\t.125\n")));
-  EXPECT_THAT(with_errors.errors, ElementsAre(0, 0.125));
+  PositionWeights(with_errors, 10).AddTo(facts);
+  EXPECT_THAT(facts.examination_error(), ElementsAre(0, 0.125));
 }
 
 TEST_F(PositionWeightsTest, AreTheClippedInverseOfTheCurve) {
-  const PositionWeights weights({.examination = {1, 0.5, 0.25, 0.01}}, 8);
+  const PositionWeights weights({.positions = {{1}, {0.5}, {0.25}, {0.01}}}, 8);
   EXPECT_EQ(weights.Of(1), 1);
   EXPECT_EQ(weights.Of(3), 4);
   EXPECT_EQ(weights.Of(4), 8);

@@ -1,0 +1,167 @@
+#include "model/train/data/event_clicks.h"
+
+#include <cstdio>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "model/base/status_macros.h"
+#include "model/events/click_join.h"
+#include "model/events/event_files.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+// Sorts the lists of a join into those that are trained on and those that
+// judge. Lists come about in the order of their times.
+class ListSorter {
+ public:
+  ListSorter(const TrainOptions& options, const ClickJoin& join,
+             TextInterner& texts)
+      : data_(options.data), join_(join), texts_(texts) {
+    if (options.publish != PublishMode::kIfBetter) return;
+    judged_ms_ =
+        absl::ToInt64Milliseconds(absl::Hours(24) * options.data.judge_days);
+  }
+
+  absl::Status Add(const JoinedList& list) {
+    if (judged_ms_ == 0) {
+      Train(list);
+      return absl::OkStatus();
+    }
+    last_.push_back(list);
+    while (last_.front().time_ms <= list.time_ms - judged_ms_) {
+      Train(last_.front());
+      last_.pop_front();
+    }
+    return absl::OkStatus();
+  }
+
+  EventClicks Finish() {
+    EventClicks clicks = {.rows = rows_.Sorted()};
+    for (const JoinedList& list : last_) AddJudged(list, clicks.judged);
+    const std::size_t size = clicks.judged.size();
+    if (size > kMaxJudgedLists) {
+      clicks.judged.erase(clicks.judged.begin(),
+                          clicks.judged.begin() + static_cast<std::ptrdiff_t>(
+                                                      size - kMaxJudgedLists));
+    }
+    return clicks;
+  }
+
+  std::int64_t num_dropped() const { return num_dropped_; }
+
+ private:
+  // nullopt for a text that cannot be used.
+  std::optional<std::string> Normalized(TextId id) const {
+    std::string text;
+    const bool usable =
+        NormalizeText(join_.text(id), data_.normalizer_version, text).ok() &&
+        !text.empty() &&
+        static_cast<std::int64_t>(text.size()) <= data_.max_text_bytes;
+    return usable ? std::optional(std::move(text)) : std::nullopt;
+  }
+
+  std::optional<TextId> Number(TextId id) {
+    const auto [place, is_new] = numbers_.try_emplace(id);
+    if (is_new) {
+      const std::optional<std::string> text = Normalized(id);
+      if (text) place->second = texts_.Intern(*text);
+    }
+    return place->second;
+  }
+
+  void Train(const JoinedList& list) {
+    const std::optional<TextId> query = Number(list.query);
+    for (const JoinedResult& result : list.results) {
+      const std::optional<TextId> title =
+          query ? Number(result.title) : std::nullopt;
+      if (title) {
+        rows_.Add(*query, *title, result.position, result.clicked);
+      } else {
+        ++num_dropped_;
+      }
+    }
+  }
+
+  void AddJudged(const JoinedList& list, std::vector<ClickedList>& judged) {
+    std::optional<std::string> query = Normalized(list.query);
+    if (!query) return;
+    ClickedList made = {.query = *std::move(query)};
+    for (const JoinedResult& result : list.results) {
+      std::optional<std::string> title = Normalized(result.title);
+      if (!title) continue;
+      if (result.clicked) {
+        made.clicks.push_back(
+            {.place = made.titles.size(), .position = result.position});
+      }
+      made.titles.push_back(*std::move(title));
+    }
+    if (!made.clicks.empty()) judged.push_back(std::move(made));
+  }
+
+  const DataOptions& data_;
+  const ClickJoin& join_;
+  TextInterner& texts_;
+  std::int64_t judged_ms_ = 0;  // 0 = no list judges
+  std::deque<JoinedList> last_;
+  ClickRows rows_;
+  absl::flat_hash_map<TextId, std::optional<TextId>> numbers_;
+  std::int64_t num_dropped_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
+                                            TextInterner& texts) {
+  ListSorter* sorter = nullptr;
+  ClickJoin join({.with_rows = false, .on_list = [&](const JoinedList& list) {
+                    return sorter->Add(list);
+                  }});
+  ListSorter lists(options, join, texts);
+  sorter = &lists;
+  EventFileCounts files;
+  SEMRANK_RETURN_IF_ERROR(ForEachEvent(
+      options.data.event_paths, options.data.max_bad_lines,
+      [&](const EventRecord& record) { return join.Add(record); }, files));
+  SEMRANK_RETURN_IF_ERROR(join.Finish());
+  EventClicks clicks = lists.Finish();
+  const ClickJoinCounts& counts = join.counts();
+  absl::FPrintF(stderr,
+                "%d events: %d lists, %d with clicks; %d judge the model; "
+                "dropped: %d lists of robots, %d events that belong to no list "
+                "or came too late, %d results without a usable text\n",
+                files.records, counts.lists, counts.clicked_lists,
+                clicks.judged.size(), counts.robot_lists,
+                counts.orphans + counts.late, lists.num_dropped());
+  return clicks;
+}
+
+absl::StatusOr<std::vector<TextPair>> PairsOfRows(
+    const std::vector<ClickRow>& rows, const PositionWeights& weights,
+    std::vector<ShownTitle>* shown) {
+  std::vector<TextPair> pairs;
+  for (const ClickRow& row : rows) {
+    const double weight = weights.Of(row.position);
+    if (shown != nullptr) {
+      ClickPair line;
+      line.clicks = row.clicks;
+      line.impressions = row.impressions;
+      shown->push_back(ShownLine(row.query, row.title, line, weight));
+    }
+    if (row.clicks == 0) continue;
+    pairs.push_back(
+        {row.query, row.title, row.clicks, static_cast<float>(weight)});
+  }
+  if (!pairs.empty() && HasTwoTitles(pairs)) return pairs;
+  return absl::InvalidArgumentError(
+      "the events of --events have no clicks on two different titles to learn "
+      "from, beside those that judge the model");
+}
+
+}  // namespace semrank

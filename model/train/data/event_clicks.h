@@ -1,0 +1,51 @@
+// The clicks of folders of events (--events) as training data.
+//
+//   Train    sums of clicks by query, title and position, of the lists that
+//            ClickJoin does not drop.
+//   Judge    where models are compared, the lists of the last days judge them
+//            and are not trained on.
+//   Memory   what ClickJoin takes, and the lists of the last days.
+//   Errors   those of ForEachEvent and ClickJoin.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_EVENT_CLICKS_H_
+#define SEMRANK_MODEL_TRAIN_DATA_EVENT_CLICKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/data/text_pairs.h"
+#include "model/data/text_table.h"
+#include "model/events/click_rows.h"
+#include "model/train/data/judged_clicks.h"
+#include "model/train/data/position_weights.h"
+#include "model/train/data/shown_titles.h"
+#include "model/train/options/train_options.h"
+
+namespace semrank {
+
+// The last lists judge a model, and no more of them than this.
+inline constexpr std::size_t kMaxJudgedLists = 20'000;
+
+struct EventClicks {
+  std::vector<ClickRow> rows = {};
+  // Lists with a click; empty unless models are compared.
+  std::vector<ClickedList> judged = {};
+};
+
+// The texts of the rows are normalised and interned in `texts`; results with
+// another text (too long, no letters or numbers) are dropped and counted on
+// standard error.
+absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
+                                            TextInterner& texts);
+
+// The rows that have clicks as pairs, with the weights of their positions.
+// `shown` as ReadPairs has it. InvalidArgument without two different titles.
+absl::StatusOr<std::vector<TextPair>> PairsOfRows(
+    const std::vector<ClickRow>& rows, const PositionWeights& weights,
+    std::vector<ShownTitle>* shown);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_EVENT_CLICKS_H_

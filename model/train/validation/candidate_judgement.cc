@@ -1,0 +1,221 @@
+#include "model/train/validation/candidate_judgement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/eval/metrics/comparison.h"
+#include "model/eval/metrics/evaluate.h"
+#include "model/eval/metrics/metrics.h"
+#include "model/eval/rankers/model_ranker.h"
+
+namespace semrank {
+namespace {
+
+// The measures of both models for the same queries.
+struct PairedValues {
+  std::vector<double> served;
+  std::vector<double> candidate;
+};
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+JudgementTest MakeTest(std::string clicks, std::size_t num_lists,
+                       const PairedValues& values) {
+  std::vector<double> differences;
+  for (std::size_t q = 0; q < values.served.size(); ++q) {
+    differences.push_back(values.candidate[q] - values.served[q]);
+  }
+  const PairedComparison comparison = ComparePaired(differences);
+  return {.clicks = std::move(clicks),
+          .num_queries = differences.size(),
+          .num_lists = num_lists,
+          .served = Mean(values.served),
+          .candidate = Mean(values.candidate),
+          .delta = comparison.delta,
+          .standard_error = comparison.standard_error,
+          .p = comparison.t_test_p};
+}
+
+absl::StatusOr<Evaluation> Rank(const Collection& collection,
+                                std::shared_ptr<const TwoTowerModel> model,
+                                const EvaluateOptions& options,
+                                ThreadPool& pool) {
+  const ModelRanker ranker(std::move(model), collection.documents, pool);
+  return EvaluateRanker(ranker, collection, options, pool);
+}
+
+absl::StatusOr<std::vector<double>> NdcgOfPairs(
+    const Collection& collection, std::shared_ptr<const TwoTowerModel> model,
+    ThreadPool& pool) {
+  SEMRANK_ASSIGN_OR_RETURN(const Evaluation evaluation,
+                           Rank(collection, std::move(model), {}, pool));
+  std::vector<double> values;
+  for (const QueryEvaluation& query : evaluation.queries) {
+    values.push_back(query.metrics[kNdcgAt10]);
+  }
+  return values;
+}
+
+// The discounted gain of the clicks in the new order.
+double GainOf(const std::vector<RankedDocument>& run,
+              const std::vector<std::pair<std::uint32_t, double>>& clicks) {
+  double gain = 0;
+  for (std::size_t rank = 0; rank < run.size(); ++rank) {
+    for (const auto& [document, weight] : clicks) {
+      if (document != run[rank].index) continue;
+      gain += weight / std::log2(2.0 + static_cast<double>(rank));
+    }
+  }
+  return gain;
+}
+
+double MeanWeight(const ClickedLists& lists) {
+  double sum = 0;
+  for (const auto& clicks : lists.clicks) {
+    for (const auto& [document, weight] : clicks) sum += weight;
+  }
+  return sum / static_cast<double>(lists.clicks.size());
+}
+
+// The mean over the lists of each query, by its text.
+absl::StatusOr<std::vector<double>> GainOfLists(
+    const ClickedLists& lists, std::shared_ptr<const TwoTowerModel> model,
+    ThreadPool& pool) {
+  EvaluateOptions options;
+  options.candidates = Candidates::kJudged;
+  options.run_depth =
+      static_cast<std::uint32_t>(lists.collection.documents.size());
+  SEMRANK_ASSIGN_OR_RETURN(
+      const Evaluation evaluation,
+      Rank(lists.collection, std::move(model), options, pool));
+  const double scale = MeanWeight(lists);
+  std::map<std::string_view, std::vector<double>> by_query;
+  for (const QueryEvaluation& list : evaluation.queries) {
+    by_query[lists.collection.queries[list.query].text].push_back(
+        GainOf(list.run, lists.clicks[list.query]) / scale);
+  }
+  std::vector<double> values;
+  for (const auto& [query, gains] : by_query) values.push_back(Mean(gains));
+  return values;
+}
+
+// Empty without pairs.
+absl::StatusOr<PairedValues> RankPairs(
+    const Collection* collection, std::shared_ptr<const TwoTowerModel> served,
+    std::shared_ptr<const TwoTowerModel> candidate, ThreadPool& pool) {
+  PairedValues values;
+  if (collection == nullptr) return values;
+  SEMRANK_ASSIGN_OR_RETURN(values.served,
+                           NdcgOfPairs(*collection, std::move(served), pool));
+  SEMRANK_ASSIGN_OR_RETURN(
+      values.candidate, NdcgOfPairs(*collection, std::move(candidate), pool));
+  return values;
+}
+
+// The squared standard error of the mean.
+double SquaredError(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  if (count < 2) return 0;
+  const double mean = Mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return sum / (count - 1) / count;
+}
+
+ClickFit FitOf(const std::vector<double>& of_new,
+               const std::vector<double>& of_earlier) {
+  ClickFit fit = {.num_new = of_new.size(),
+                  .num_earlier = of_earlier.size(),
+                  .of_new = Mean(of_new),
+                  .of_earlier = Mean(of_earlier)};
+  const double error =
+      std::sqrt(SquaredError(of_new) + SquaredError(of_earlier));
+  if (error > 0) {
+    fit.p = std::erfc(std::abs(fit.of_new - fit.of_earlier) / error /
+                      std::numbers::sqrt2);
+  }
+  return fit;
+}
+
+}  // namespace
+
+std::string DescribeTest(const JudgementTest& test) {
+  std::string text = absl::StrFormat(
+      "on %d queries of %s clicks%s %s is %.4f, of the served model %.4f: "
+      "delta %+.4f, standard error %.4f, p %.3g",
+      test.num_queries, test.clicks,
+      test.num_lists > 0
+          ? absl::StrFormat(" (%d lists that were shown)", test.num_lists)
+          : "",
+      test.num_lists > 0 ? "the gain" : "NDCG@10", test.candidate, test.served,
+      test.delta, test.standard_error, test.p);
+  if (test.num_queries < kMinJudgedQueries) {
+    absl::StrAppendFormat(&text, "; fewer than %d queries decide nothing",
+                          kMinJudgedQueries);
+  } else if (test.is_worse()) {
+    text += "; the new model is significantly worse";
+  }
+  return text;
+}
+
+std::string DescribeFit(const ClickFit& fit) {
+  return absl::StrFormat(
+      "the served model has NDCG@10 %.4f on %d queries of new clicks and %.4f "
+      "on %d of earlier ones",
+      fit.of_new, fit.num_new, fit.of_earlier, fit.num_earlier);
+}
+
+absl::StatusOr<CandidateJudgement> JudgeCandidate(
+    const JudgedClicks& clicks, std::shared_ptr<const TwoTowerModel> served,
+    std::shared_ptr<const TwoTowerModel> candidate, ThreadPool& pool) {
+  CandidateJudgement judgement;
+  PairedValues earlier, fresh;
+  SEMRANK_ASSIGN_OR_RETURN(
+      earlier, RankPairs(clicks.earlier.get(), served, candidate, pool));
+  SEMRANK_ASSIGN_OR_RETURN(
+      fresh, RankPairs(clicks.new_pairs.get(), served, candidate, pool));
+  if (!earlier.served.empty()) {
+    judgement.tests.push_back(MakeTest("earlier", /*num_lists=*/0, earlier));
+    if (!fresh.served.empty()) {
+      judgement.fit = FitOf(fresh.served, earlier.served);
+    }
+  }
+  if (clicks.new_lists != nullptr) {
+    const ClickedLists& lists = *clicks.new_lists;
+    SEMRANK_ASSIGN_OR_RETURN(fresh.served, GainOfLists(lists, served, pool));
+    SEMRANK_ASSIGN_OR_RETURN(fresh.candidate,
+                             GainOfLists(lists, candidate, pool));
+    judgement.tests.push_back(MakeTest("new", lists.clicks.size(), fresh));
+  } else if (!fresh.served.empty()) {
+    judgement.tests.push_back(MakeTest("new", /*num_lists=*/0, fresh));
+  }
+  return judgement;
+}
+
+std::optional<std::string> DescribeFailure(
+    const CandidateJudgement& judgement) {
+  const auto failed = std::ranges::find_if(
+      judgement.tests,
+      [](const JudgementTest& test) { return test.is_worse(); });
+  if (failed != judgement.tests.end()) {
+    return "the new model ranks worse than the served one: " +
+           DescribeTest(*failed);
+  }
+  if (!judgement.fit || !judgement.fit->is_implausible()) return std::nullopt;
+  return "the new clicks fit the served model less than a quarter as well as "
+         "the earlier ones, so they may be wrong: " +
+         DescribeFit(*judgement.fit);
+}
+
+}  // namespace semrank
