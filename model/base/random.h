@@ -30,6 +30,7 @@ enum class RandomPurpose : std::uint64_t {
   kLexicalFit = 11,
   kExaminationBootstrap = 12,
   kInterleavingBootstrap = 13,
+  kServing = 14,
 };
 
 class Random {
