@@ -327,6 +327,7 @@ void AddServerFlags(CommandLine& command_line, ServerOptions& options) {
                    {{"on", true}, {"off", false}});
   AddVectorFlags(command_line, options);
   AddEventFlags(command_line, options.events);
+  AddExperimentFlags(command_line, options.experiments);
   AddLimitFlags(command_line, options);
   AddSecurityFlags(command_line, options.security);
   command_line.Group("Operation");

@@ -144,6 +144,17 @@ absl::Status AddAlias(const std::string& text,
   return absl::OkStatus();
 }
 
+// Empty if no model has this name or alias.
+std::string ServedName(std::string_view name,
+                       const std::vector<ServedFolder>& folders) {
+  for (const ServedFolder& folder : folders) {
+    if (folder.name == name || std::ranges::count(folder.aliases, name) > 0) {
+      return folder.name;
+    }
+  }
+  return "";
+}
+
 absl::Status ParseStore(StoreOptions& options) {
   const std::string& store = options.store;
   // "none" is the default. As a flag it overrides a configuration file.
@@ -264,6 +275,11 @@ absl::Status FinishOptions(const CommandLine& command_line,
   for (const std::string& alias : options.models.model_alias) {
     SEMRANK_RETURN_IF_ERROR(AddAlias(alias, options.models.folders));
   }
+  SEMRANK_RETURN_IF_ERROR(FinishExperiments(
+      [&](std::string_view name) {
+        return ServedName(name, options.models.folders);
+      },
+      !options.events.folder.empty(), options.experiments));
   SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckStoreTls(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckEvents(options.events));

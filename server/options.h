@@ -16,6 +16,7 @@
 #include "server/base/unread_responses.h"
 #include "server/base/worker_pool.h"
 #include "server/events/event_log.h"
+#include "server/experiment_options.h"
 #include "server/http/http_options.h"
 #include "server/rpc/socket_transfer.h"
 #include "server/stores/redis_url.h"
@@ -89,6 +90,7 @@ struct ServerOptions {
   std::string warm_catalog;  // empty = none
   StoreOptions store;
   EventOptions events;
+  ExperimentOptions experiments;
   Limits limits;
   absl::Duration max_queue_wait = kMaxQueueWait;
   absl::Duration max_connection_age = kMaxConnectionAge;  // 0 = no limit

@@ -193,6 +193,7 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
       // One thread loads one model after another, however many calls of
       // ReloadModel wait.
       loader_(1),
+      shadow_(StartShadow(options.experiments)),
       request_log_({.slow_threshold = options.slow_request_threshold,
                     .access_share = options.access_log},
                    std::move(substitutes.log_request)),
@@ -213,12 +214,26 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
              .cache = cache_.get(),
              .stored = stored_.get(),
              .events = events_.get(),
+             .experiments = options.experiments.lists,
+             .shadow = shadow_.get(),
              .certificates = secrets_->tls(),
              .access = secrets_->access(),
              .request_log = &request_log_,
              .admin_rpcs = options.models.enable_admin_rpcs} {
   AddProcessMetrics(metrics_);
   AddStateMetrics(parts_, metrics_);
+}
+
+std::unique_ptr<ShadowRanker> Server::StartShadow(
+    const ExperimentOptions& options) {
+  if (options.shadow_model.empty()) return nullptr;
+  return std::make_unique<ShadowRanker>(
+      ShadowRanker::Options{
+          .model = options.shadow_model,
+          .share = options.shadow_share,
+          .callers_wait = [this] { return workers_.has_queue(); },
+          .num_processors = NumUsableProcessors()},
+      options_.limits, &models_, &catalog_.documents, &metrics_);
 }
 
 absl::Status Server::Start(const StartControl& control) {

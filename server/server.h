@@ -35,6 +35,7 @@
 #include "server/events/event_log.h"
 #include "server/http/http_server.h"
 #include "server/options.h"
+#include "server/ranking/shadow_ranker.h"
 #include "server/requests/server_parts.h"
 #include "server/rpc/health_server.h"
 #include "server/rpc/rpc_server.h"
@@ -131,6 +132,8 @@ class Server {
          std::unique_ptr<DocumentVectorCache> cache,
          std::optional<OpenedEvents> events);
 
+  // Null without --shadow.
+  std::unique_ptr<ShadowRanker> StartShadow(const ExperimentOptions& options);
   HttpPages MakePages(HttpCalls& calls);
   absl::Status Listen();
   absl::Status LoadFirstModels(const StartControl& control);
@@ -160,6 +163,7 @@ class Server {
   const EmbeddingEngine embedding_;
   WorkerPool workers_;
   WorkerPool loader_;
+  const std::unique_ptr<ShadowRanker> shadow_;  // null = none
   RequestLog request_log_;
   RecentCalls recent_calls_;
   const ServerParts parts_;

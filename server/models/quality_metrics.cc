@@ -47,7 +47,7 @@ std::shared_ptr<const ModelQuality> QualityMetrics::Add(
   const MutexLock lock(mutex_);
   std::erase_if(series_, [&](const auto& entry) {
     const auto& [other, series] = entry;
-    // Those of `key` continue when the same version is loaded again.
+    // The series of `key` continue when the same version is loaded again.
     if (other == key || !series.in_use.expired()) return false;
     Remove(series.quality);
     return true;

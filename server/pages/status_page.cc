@@ -22,6 +22,7 @@
 #include "server/http/http_options.h"
 #include "server/models/model_slot.h"
 #include "server/pages/browser_page.h"
+#include "server/ranking/shadow_ranker.h"
 #include "server/vectors/document_vector_cache.h"
 #include "server/vectors/stored_vectors.h"
 
@@ -259,6 +260,21 @@ std::string Events(const EventLog* events) {
        {"clicks at 1 to 10, and others", ClicksByPosition(counters)}});
 }
 
+std::string Shadow(const ShadowRanker* shadow) {
+  if (shadow == nullptr) return "";
+  const ShadowRanker::Stats stats = shadow->GetStats();
+  return Facts(
+      "Shadow rankings",
+      {{"model", stats.model},
+       {"requests ranked again", GroupDigits(stats.num_ranked)},
+       {"dropped while the server was busy", GroupDigits(stats.num_dropped)},
+       {"failed", GroupDigits(stats.num_failed)},
+       {"overlap of the first 10, mean",
+        absl::StrFormat("%.3f", stats.mean_overlap)},
+       {"rank correlation, mean",
+        absl::StrFormat("%.3f", stats.mean_correlation)}});
+}
+
 std::string DescribeChanges(const ChangeFollower::State& state) {
   if (!state.error.ok()) {
     return absl::StrFormat("not followed: %s", state.error.message());
@@ -349,8 +365,8 @@ std::string StatusPage(const ServerParts& parts, absl::Duration uptime) {
       Use(parts), Calls(*parts.recent_calls), Models(*parts.models),
       Catalog(*parts.catalog),
       LimitTable(parts.limits, parts.catalog->documents.max_documents()),
-      Store(parts.stored), Events(parts.events), Failures(*parts.request_log),
-      kEnd);
+      Store(parts.stored), Shadow(parts.shadow), Events(parts.events),
+      Failures(*parts.request_log), kEnd);
 }
 
 }  // namespace semrank

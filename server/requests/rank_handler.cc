@@ -8,8 +8,10 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
+#include "server/ranking/shadow_ranker.h"
 #include "server/requests/error_status.h"
 #include "server/requests/handlers.h"
+#include "server/requests/second_ranking.h"
 #include "server/requests/wire_reader.h"
 
 namespace semrank {
@@ -36,7 +38,8 @@ void ReadRankField(WireReader& reader, RankMessage& message) {
       WireField(RankRequest::kPartsFieldNumber, input.wanted.parts),
       WireField(RankRequest::kWithPartsFieldNumber, input.wanted.with_parts),
       WireField(RankRequest::kNameMatchFieldNumber, input.name_match),
-      WireField(RankRequest::kImpressionFieldNumber, message.impression));
+      WireField(RankRequest::kImpressionFieldNumber, message.impression),
+      WireField(RankRequest::kInterleaveFieldNumber, message.interleave));
 }
 
 // RankInput has spans over the vectors, which reallocate while fields are still
@@ -65,6 +68,12 @@ class RankHandler final : public RequestHandler {
  public:
   explicit RankHandler(const ServerParts& parts)
       : parts_(parts), response_(own_response_) {}
+  // The answer has been sent.
+  ~RankHandler() override {
+    if (shadow_request_ != nullptr) {
+      parts_.shadow->Queue(std::move(shadow_request_));
+    }
+  }
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
@@ -79,6 +88,11 @@ class RankHandler final : public RequestHandler {
 
   // Chooses the model and checks message_, which has been read.
   absl::StatusOr<RequestSize> Check(std::size_t num_bytes);
+  // Checks a list that is to be interleaved. `model` null = with the order of
+  // the request.
+  absl::Status BeginSecond(ServedModelPtr model, RequestSize& size);
+  absl::StatusOr<Progress> RankBoth(const RequestRun& run);
+  void Explore();
   void FillRanking();
   void AddEmbeddedTitles();
   void AddImpression();
@@ -91,7 +105,13 @@ class RankHandler final : public RequestHandler {
   RankMessage message_;
   ServedModelPtr served_;
   RankState progress_;
+  bool is_ranked_ = false;  // by the first model
   RankResult result_;
+  // Null = the list is not interleaved.
+  std::unique_ptr<SecondRanking> second_;
+  ListExperiment experiment_;
+  // Null = the request is not ranked again.
+  std::shared_ptr<const ShadowRanker::Request> shadow_request_;
   v1::RankResponse own_response_;
   v1::RankResponse& response_;
 };
@@ -107,8 +127,15 @@ absl::StatusOr<RequestSize> RankHandler::Read(std::string_view bytes) {
 // the end of the request, whatever is reloaded.
 absl::StatusOr<RequestSize> RankHandler::Check(std::size_t num_bytes) {
   SEMRANK_RETURN_IF_ERROR(CheckImpression(message_.impression, parts_.events));
-  SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
   const RankInput& input = message_.input;
+  SEMRANK_ASSIGN_OR_RETURN(
+      ListModels models,
+      ChooseModels({.model = message_.model,
+                    .interleave = message_.interleave,
+                    .has_impression = message_.impression.is_wanted,
+                    .may_interleave = input.vectors.empty()},
+                   parts_));
+  served_ = std::move(models.a);
   SEMRANK_RETURN_IF_ERROR(parts_.ranking->Check(*served_, input));
   std::int64_t num_texts = 1 + static_cast<std::int64_t>(input.num_named());
   if (!input.vectors.empty()) {
@@ -116,20 +143,80 @@ absl::StatusOr<RequestSize> RankHandler::Check(std::size_t num_bytes) {
         sizeof(float) * served_->model->embedding_dim();
     num_texts += static_cast<std::int64_t>(input.vectors.size() / row_bytes);
   }
-  return RequestSize{num_texts, num_bytes};
+  RequestSize size = {num_texts, num_bytes};
+  if (models.is_interleaved) {
+    SEMRANK_RETURN_IF_ERROR(BeginSecond(std::move(models.b), size));
+  }
+  return size;
+}
+
+absl::Status RankHandler::BeginSecond(ServedModelPtr model, RequestSize& size) {
+  RankInput& input = message_.input;
+  if (!input.vectors.empty()) {
+    return FieldError("INVALID_FIELD", "vectors",
+                      "are of one model; interleave takes titles, ids and "
+                      "document_ids");
+  }
+  const std::uint32_t top_k = input.top_k;
+  if (model == nullptr) {
+    // The order of the request is another order of everything that is ranked.
+    input.top_k = 0;
+  } else {
+    const absl::Status fits = parts_.ranking->Check(*model, input);
+    // The caller has not asked for a list that --interleave chose.
+    if (!fits.ok()) {
+      return message_.interleave.is_wanted ? fits : absl::OkStatus();
+    }
+    // The largest request must be admitted when it comes alone.
+    size.num_texts = std::min(2 * size.num_texts,
+                              std::int64_t{parts_.limits.max_inflight_texts});
+  }
+  second_ = std::make_unique<SecondRanking>(std::move(model), top_k);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Progress> RankHandler::RunSlice(const RequestRun& run) {
-  SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           parts_.ranking->RunSlice(*served_, message_.input,
-                                                    run, progress_, result_));
+  SEMRANK_ASSIGN_OR_RETURN(const Progress progress, RankBoth(run));
   if (progress == Progress::kMore) return progress;
+  if (second_ != nullptr) {
+    experiment_ = second_->Interleave(result_);
+  } else if (message_.impression.is_wanted) {
+    Explore();
+  }
   FillRanking();
   if (message_.impression.is_wanted) AddImpression();
   response_.set_score_kind(served_->model->config().score_kind());
   SetQueryKnown(result_.query_known, response_);
   SetFacts(run, *served_, result_, response_);
   return Progress::kDone;
+}
+
+// One ranking after the other: both use the thread's scratch memory.
+absl::StatusOr<Progress> RankHandler::RankBoth(const RequestRun& run) {
+  const RankingEngine& engine = *parts_.ranking;
+  if (!is_ranked_) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const Progress progress,
+        engine.RunSlice(*served_, message_.input, run, progress_, result_));
+    if (progress == Progress::kMore) return progress;
+    is_ranked_ = true;
+    if (parts_.shadow != nullptr && second_ == nullptr &&
+        parts_.shadow->Wants(ThreadRandom().Between(0, 1))) {
+      shadow_request_ = parts_.shadow->Copy(*served_, message_.input, result_);
+    }
+  }
+  if (second_ == nullptr) return Progress::kDone;
+  return second_->RunSlice(engine, message_.input, run);
+}
+
+void RankHandler::Explore() {
+  const auto first_unnamed = std::ranges::find(result_.names, NameMatch::kNone);
+  experiment_.swapped = ChoosePair(parts_.experiments.explore_rate,
+                                   first_unnamed - result_.names.begin(),
+                                   result_.ranking.size(), ThreadRandom());
+  Exchange(experiment_.swapped, result_.ranking);
+  Exchange(experiment_.swapped, result_.parts.semantic);
+  Exchange(experiment_.swapped, result_.parts.lexical);
 }
 
 // Parallel packed arrays, as in the request: an allocation for each array
@@ -195,6 +282,7 @@ void RankHandler::AddImpression() {
   for (std::size_t i = 0; i < num_kept; ++i) {
     impression.results.push_back(Shown(result_.ranking[i]));
   }
+  experiment_.AddTo(impression);
   response_.set_impression_id(parts_.events->AddImpression(
       std::move(impression), static_cast<std::uint32_t>(length)));
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/requests/experiments.h"
 #include "server/requests/impressions.h"
 #include "server/requests/message_fields.h"
 
@@ -20,6 +21,7 @@ struct RankMessage {
   ModelRefView model;
   bool with_titles = false;
   ImpressionView impression;
+  InterleaveView interleave;
 };
 
 // MALFORMED_MESSAGE; TOO_MANY_TEXTS for more than `max_texts` titles, ids and

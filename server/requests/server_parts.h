@@ -11,6 +11,7 @@
 #include "server/base/worker_pool.h"
 #include "server/catalog/sync/synced_catalog.h"
 #include "server/models/model_store.h"
+#include "server/ranking/experiments.h"
 #include "server/ranking/ranking_engine.h"
 #include "server/vectors/embedding_engine.h"
 
@@ -21,6 +22,7 @@ class DocumentVectorCache;
 class EventLog;
 class RecentCalls;
 class RequestLog;
+class ShadowRanker;
 class StoredVectors;
 class TlsCertificates;
 class UnreadResponses;
@@ -42,8 +44,10 @@ struct ServerParts {
   Metrics* metrics = nullptr;
   const RecentCalls* recent_calls = nullptr;
   const DocumentVectorCache* cache = nullptr;
-  const StoredVectors* stored = nullptr;          // null = no document store
-  EventLog* events = nullptr;                     // null = no --events
+  const StoredVectors* stored = nullptr;  // null = no document store
+  EventLog* events = nullptr;             // null = no --events
+  Experiments experiments = {};
+  ShadowRanker* shadow = nullptr;                 // null = no --shadow
   const TlsCertificates* certificates = nullptr;  // null = plain text
   // Null = every caller may call every method.
   const AccessControl* access = nullptr;

@@ -147,6 +147,24 @@ TEST(OptionsTest, AnAliasOfNoModelOrOfTwoIsRefused) {
   }
 }
 
+TEST(OptionsTest, ExperimentsNameServedModels) {
+  const ParsedOptions parsed(
+      {"--model_dir=shop=x,next=y", "--model_alias=a:b=next", "--events=e",
+       "--explore=0.05", "--interleave=shop,a:b,0.1", "--shadow=a:b:0.25"});
+  ASSERT_THAT(parsed.status, IsOk());
+  const ExperimentOptions& experiments = parsed.options.experiments;
+  EXPECT_EQ(experiments.lists.explore_rate, .05);
+  EXPECT_EQ(experiments.lists.interleave_a, "shop");
+  EXPECT_EQ(experiments.lists.interleave_b, "next");
+  EXPECT_EQ(experiments.lists.interleave_share, .1);
+  EXPECT_EQ(experiments.shadow_model, "next");
+  EXPECT_EQ(experiments.shadow_share, .25);
+  const ParsedOptions all(
+      {"--model_dir=shop=x,next=y", "--model_alias=a:b=next", "--shadow=a:b"});
+  EXPECT_EQ(all.options.experiments.shadow_model, "next");
+  EXPECT_EQ(all.options.experiments.shadow_share, 1);
+}
+
 TEST(OptionsTest, HttpCallsNeedWhatGrpcNeedsUnlessAskedOtherwise) {
   const TlsFiles mutual = {.cert = "c", .key = "k", .client_ca = "a"};
   EXPECT_FALSE(HttpCallsNeedCertificate({}));
@@ -281,6 +299,23 @@ INSTANTIATE_TEST_SUITE_P(
          {"--store_tls_cert=c", "--store=rediss://h"}},
         {"StoreKeyWithoutCertificate",
          {"--store_tls_key=k", "--store=rediss://h"}},
+        {"ExploreAll", {"--explore=1.5", "--events=e"}},
+        {"ExploreWithoutEvents",
+         {"--explore=0.1"},
+         "--explore=0.1: needs --events"},
+        {"InterleaveWithoutEvents",
+         {"--interleave=shop,shop,1"},
+         "--interleave=shop,shop,1: needs --events"},
+        {"InterleaveWithoutShare",
+         {"--interleave=shop,shop", "--events=e"},
+         "--interleave=shop,shop: must be MODEL,MODEL,SHARE"},
+        {"InterleaveOfUnknownModel",
+         {"--interleave=shop,news,0.1", "--events=e"},
+         "--interleave=shop,news,0.1: --model_dir has no model named \"news\""},
+        {"ShadowOfUnknownModel",
+         {"--shadow=news"},
+         "--shadow=news: --model_dir has no model named \"news\""},
+        {"ShadowShare", {"--shadow=shop:0"}, "--shadow=shop:0: must be MODEL"},
         {"ServerNameWithPort", {"--server_names=shop.example:80"}},
         {"CertificateWithoutKey", {"--tls_cert=c"}},
         {"KeyWithoutCertificate", {"--tls_key=k"}},

@@ -14,12 +14,15 @@
 namespace semrank {
 
 // Serves version 1 of `folder`, which outlives the server, as "tiny" with the
-// alias "lab/small". One worker, unless `substitutes` asks for more.
+// alias "lab/small", before the models of `substitutes`. One worker, unless
+// `substitutes` asks for more.
 inline std::unique_ptr<Server> MakeTestServer(
     MemoryFolder& folder, std::shared_ptr<const TwoTowerModel> model,
     ServerOptions options = {}, ServerSubstitutes substitutes = {}) {
   folder.Put(1, std::move(model));
-  substitutes.models = {{folder.Source("tiny"), 0, {"lab/small"}}};
+  substitutes.models.insert(
+      substitutes.models.begin(),
+      ModelChoice{folder.Source("tiny"), 0, {"lab/small"}});
   if (substitutes.workers.num_threads == 0) substitutes.workers.num_threads = 1;
   substitutes.parts_only = true;
   options.cache_bytes = 8 << 20;

@@ -16,7 +16,6 @@
 namespace semrank {
 namespace {
 
-constexpr std::uint32_t kDefaultTopK = 10;
 constexpr std::int64_t kMaxShareOfPermits = 4;  // a quarter
 // A slice has several pieces, because a piece that 16 searches share is more
 // work than a slice of one search.

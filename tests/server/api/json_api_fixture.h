@@ -29,8 +29,10 @@ class JsonApiTest : public ::testing::Test {
  protected:
   static constexpr std::int64_t kMaxBodyBytes = 100'000;
 
-  explicit JsonApiTest(const ServerOptions& options = Options())
-      : whole_(MakeTestServer(folder_, MakeTinyModel(), options)) {
+  explicit JsonApiTest(const ServerOptions& options = Options(),
+                       std::vector<ModelChoice> more_models = {})
+      : whole_(MakeTestServer(folder_, MakeTinyModel(), options,
+                              {.models = std::move(more_models)})) {
     Serve();
   }
   void Serve() {

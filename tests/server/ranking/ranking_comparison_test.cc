@@ -9,7 +9,8 @@ namespace semrank {
 namespace {
 
 // Candidates first, first + step, ...
-std::vector<RankedDocument> Candidates(std::uint32_t first, int count, int step) {
+std::vector<RankedDocument> Candidates(std::uint32_t first, int count,
+                                       int step) {
   std::vector<RankedDocument> ranking;
   for (int i = 0; i < count; ++i) {
     ranking.push_back({.index = first + static_cast<std::uint32_t>(i * step)});

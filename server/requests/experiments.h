@@ -1,0 +1,85 @@
+// What a request with an impression tries on its list, and how the impression
+// records it. The caller sees a list like any other.
+#ifndef SEMRANK_SERVER_REQUESTS_EXPERIMENTS_H_
+#define SEMRANK_SERVER_REQUESTS_EXPERIMENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/random.h"
+#include "model/events/event.h"
+#include "server/models/served_model.h"
+#include "server/ranking/explore.h"
+#include "server/ranking/interleave.h"
+#include "server/requests/message_fields.h"
+#include "server/requests/server_parts.h"
+#include "server/requests/wire_reader.h"
+
+namespace semrank {
+
+// An Interleaving, read in place.
+struct InterleaveView {
+  bool is_wanted = false;  // whether the field is set
+  ModelRefView a;
+  // At most one of these two is set.
+  bool has_b = false;
+  bool request_order = false;
+  ModelRefView b;
+};
+
+void ReadFrom(WireReader& reader, InterleaveView& view);
+
+// The models of a request whose list may be interleaved.
+struct ListModels {
+  ServedModelPtr a;  // of a list with one ranking too
+  ServedModelPtr b;  // null = none, or the order of the request
+  bool is_interleaved = false;
+};
+
+// What decides about them.
+struct ListRequest {
+  const ModelRefView& model;
+  const InterleaveView& interleave;
+  bool has_impression = false;
+  // Whether --interleave may choose the request.
+  bool may_interleave = true;
+};
+
+// INVALID_FIELD for an `interleave` without an impression, with a `model`
+// beside it, or without a second ranking.
+absl::Status CheckInterleave(const ListRequest& request);
+
+// Calls CheckInterleave and finds the models that the request names, or those
+// of --interleave for its share of the requests that name none.
+absl::StatusOr<ListModels> ChooseModels(const ListRequest& request,
+                                        const ServerParts& parts);
+
+// Model B of --interleave for its share of the lists of `served`; null for the
+// others.
+ServedModelPtr ChooseSecondModel(const ServedModel& served,
+                                 const ServerParts& parts);
+
+// How a list differs from the ranking of its model.
+struct ListExperiment {
+  SwappedPair swapped;
+  std::vector<DraftPick> picks;  // parallel to the list, if it is interleaved
+  std::string ranker_b;          // "shop/3"; empty = it is not interleaved
+
+  void AddTo(Impression& impression) const;
+};
+
+// "shop/3".
+std::string RankerName(const ServedModel& served);
+// ListExperiment::ranker_b of the order in which a request has its candidates.
+inline constexpr std::string_view kRequestOrder = "request";
+
+// Each thread has its own, with a seed of the operating system.
+Random& ThreadRandom();
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_REQUESTS_EXPERIMENTS_H_
