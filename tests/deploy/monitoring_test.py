@@ -58,7 +58,8 @@ class MonitoringTest(unittest.TestCase):
             assert cls.redis.poll() is None, "redis-server does not start"
         cls.server = subprocess.Popen(
             [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=redis://127.0.0.1:{port}",
-             f"--tls_cert={cls.folder}/cert.pem", f"--tls_key={cls.folder}/key.pem", "--listen_address=127.0.0.1:0",
+             f"--tls_cert={cls.folder}/cert.pem", f"--tls_key={cls.folder}/key.pem", f"--events={cls.folder}/events",
+             "--shadow=dssm", "--listen_address=127.0.0.1:0",
              "--http_address=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.http = re.search(r" http=(\S+)", cls.server.stdout.readline())[1]
         trust = ssl.create_default_context(cafile=cls.folder / "cert.pem")
