@@ -74,15 +74,12 @@ ModelSource FolderSource(const std::string& model_dir, std::string name,
                  precision](std::int64_t version) {
     return LoadModel(model_dir, version, name, precision);
   };
-  source.num_rejected = [model_dir] {
-    std::error_code none;
-    const fs::directory_iterator rejected(fs::path(model_dir) / "rejected",
-                                          none);
-    return static_cast<std::int64_t>(
-        std::count_if(begin(rejected), end(rejected), [](const auto& entry) {
-          std::error_code unknown;
-          return entry.is_directory(unknown);
-        }));
+  // The trainer numbers them through and keeps the newest ones only.
+  source.num_rejected =
+      [rejected =
+           (fs::path(model_dir) / "rejected").string()]() -> std::int64_t {
+    const auto versions = ListVersionFolders(rejected);
+    return versions.ok() && !versions->empty() ? versions->back() : 0;
   };
   return source;
 }

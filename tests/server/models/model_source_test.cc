@@ -53,15 +53,16 @@ TEST_F(ModelSourceTest, ListsAndLoadsTheFolderUnderItsNameOrAnother) {
   EXPECT_EQ(FolderSource(model_dir_, "b").load(1).value()->version().name, "b");
 }
 
-TEST_F(ModelSourceTest, CountsTheFoldersOfRejectedVersions) {
+TEST_F(ModelSourceTest, RejectedVersionsAreNumberedThrough) {
   const ModelSource source = FolderSource(model_dir_);
   EXPECT_EQ(source.num_rejected(), 0);
-  std::filesystem::create_directories(model_dir_ + "/rejected/2");
+  std::filesystem::create_directories(model_dir_ + "/rejected/11");
+  std::filesystem::create_directories(model_dir_ + "/rejected/9");
   ASSERT_THAT(WriteFile(model_dir_ + "/rejected/note", "no folder"), IsOk());
-  EXPECT_EQ(source.num_rejected(), 1);
+  EXPECT_EQ(source.num_rejected(), 11);
   ASSERT_THAT(store_.Refresh(), IsOk());
   EXPECT_THAT(metrics_.Render(),
-              HasSubstr("semrank_model_rejected_versions{name=\"tiny\"} 1\n"));
+              HasSubstr("semrank_model_rejected_versions{name=\"tiny\"} 11\n"));
 }
 
 TEST_F(ModelSourceTest, AStampChangesWithAnyFileAndOnlyThen) {
