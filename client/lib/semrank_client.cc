@@ -41,6 +41,7 @@ SemrankClient::SemrankClient(const ClientOptions& options)
       ranking_(v1::RankingService::NewStub(connection_.channel())),
       embedding_(v1::EmbeddingService::NewStub(connection_.channel())),
       model_(v1::ModelService::NewStub(connection_.channel())),
+      event_(v1::EventService::NewStub(connection_.channel())),
       health_(grpc::health::v1::Health::NewStub(connection_.channel())),
       limits_(&connection_) {}
 
@@ -57,6 +58,12 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInOneMessage(
 absl::StatusOr<v1::ExplainResponse> SemrankClient::Explain(
     const v1::ExplainRequest& request) {
   return connection_.Call(*ranking_, &v1::RankingService::Stub::Explain,
+                          request, connection_.DeadlineFor());
+}
+
+absl::StatusOr<v1::ReportEventsResponse> SemrankClient::ReportEvents(
+    const v1::ReportEventsRequest& request) {
+  return connection_.Call(*event_, &v1::EventService::Stub::ReportEvents,
                           request, connection_.DeadlineFor());
 }
 
@@ -185,6 +192,13 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInChunks(
                       AddCandidates(request, embedding_dim, first, end, made);
                       return made;
                     });
+      const bool is_whole =
+          NumCandidates(chunk, embedding_dim) == num_candidates;
+      if (!is_whole && (request.has_impression() || request.has_interleave())) {
+        return absl::InvalidArgumentError(
+            "a request with impression or interleave is one list, and this one "
+            "exceeds a message: send fewer candidates");
+      }
       absl::StatusOr<v1::RankResponse> response =
           RankInOneMessage(chunk, deadline);
       if (!response.ok()) return InChunkFrom(begin, response.status());

@@ -37,6 +37,7 @@
 #include "client/lib/server_limits.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
+#include "semrank/v1/event_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 
@@ -49,7 +50,8 @@ class SemrankClient {
       const ClientOptions& options);
 
   // The response is checked: as many scores as indices, every index a candidate
-  // of the request. Its timings are sums over the chunks.
+  // of the request. Its timings are sums over the chunks. InvalidArgument for
+  // a request with impression or interleave that exceeds a message.
   absl::StatusOr<v1::RankResponse> Rank(const v1::RankRequest& request);
 
   // Ranks many queries over one stream, which costs the server less per query
@@ -75,6 +77,12 @@ class SemrankClient {
 
   absl::StatusOr<v1::ExplainResponse> Explain(
       const v1::ExplainRequest& request);
+
+  // Returns once the events and lists are on disk. A call that failed for now
+  // is repeated, so events without an event_id may be kept twice. Reports are
+  // not split.
+  absl::StatusOr<v1::ReportEventsResponse> ReportEvents(
+      const v1::ReportEventsRequest& request);
 
   // The response is checked: one vector per text, in the requested encoding.
   absl::StatusOr<v1::EmbedTextsResponse> EmbedTexts(
@@ -134,6 +142,7 @@ class SemrankClient {
   const std::unique_ptr<v1::RankingService::Stub> ranking_;
   const std::unique_ptr<v1::EmbeddingService::Stub> embedding_;
   const std::unique_ptr<v1::ModelService::Stub> model_;
+  const std::unique_ptr<v1::EventService::Stub> event_;
   const std::unique_ptr<grpc::health::v1::Health::Stub> health_;
   ServerLimits limits_;
 };

@@ -149,6 +149,7 @@ FakeServer::FakeServer() {
   builder.RegisterService(static_cast<v1::EmbeddingService::Service*>(this));
   builder.RegisterService(static_cast<v1::ModelService::Service*>(this));
   builder.RegisterService(static_cast<v1::CatalogService::Service*>(this));
+  builder.RegisterService(static_cast<v1::EventService::Service*>(this));
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) std::abort();
   address_ = "127.0.0.1:" + std::to_string(port);

@@ -17,6 +17,7 @@
 #include "model/base/mutex.h"
 #include "semrank/v1/catalog_service.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
+#include "semrank/v1/event_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 
@@ -51,7 +52,8 @@ grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
 class FakeServer final : private v1::RankingService::Service,
                          private v1::EmbeddingService::Service,
                          private v1::ModelService::Service,
-                         private v1::CatalogService::Service {
+                         private v1::CatalogService::Service,
+                         private v1::EventService::Service {
  public:
   template <typename Request, typename Response>
   using Handler = std::function<grpc::Status(const Request&, Response*)>;
@@ -101,6 +103,13 @@ class FakeServer final : private v1::RankingService::Service,
   grpc::Status Explain(grpc::ServerContext*, const v1::ExplainRequest* request,
                        v1::ExplainResponse* response) override {
     return ExplainEditPhotos(*request, response);
+  }
+  // Accepts all events.
+  grpc::Status ReportEvents(grpc::ServerContext*,
+                            const v1::ReportEventsRequest* request,
+                            v1::ReportEventsResponse* response) override {
+    response->set_accepted(static_cast<std::uint32_t>(request->events_size()));
+    return grpc::Status::OK;
   }
   grpc::Status ListModels(grpc::ServerContext*,
                           const v1::ListModelsRequest* request,

@@ -125,6 +125,14 @@ TEST_F(SemrankClientTest, GetModelRequestsTheNamedModel) {
   EXPECT_EQ(model.version(), 7);
 }
 
+TEST_F(SemrankClientTest, ReportEventsReturnsHowManyAreKept) {
+  v1::ReportEventsRequest request;
+  request.add_events()->set_impression_id("list");
+  ASSERT_OK_AND_ASSIGN(const v1::ReportEventsResponse response,
+                       client_->ReportEvents(request));
+  EXPECT_EQ(response.accepted(), 1u);
+}
+
 TEST_F(SemrankClientTest, HealthIsServingNotServingOrNotFound) {
   using grpc::health::v1::HealthCheckResponse;
   EXPECT_EQ(*client_->CheckHealth(""), HealthCheckResponse::SERVING);
@@ -269,6 +277,18 @@ TEST_F(LargeRequestTest, MessageRejectedByGrpcIsSplit) {
     EXPECT_EQ(response.indices_size(), 102);
   }
   EXPECT_EQ(num_refused, 1);
+}
+
+// Each part would be an impression of its own.
+TEST_F(LargeRequestTest, AnImpressionIsNotSplit) {
+  server_.SetLimits(MaxBytes(3'000));
+  v1::RankRequest request = Request();
+  request.mutable_impression();
+  EXPECT_THAT(client_->Rank(request), IsOk());
+  for (int i = 0; i < 2'000; ++i) request.add_titles("x");
+  EXPECT_THAT(
+      client_->Rank(request),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("one list")));
 }
 
 TEST_F(LargeRequestTest, LowerLimitsOfTheServerAreFetchedAgain) {
