@@ -17,47 +17,51 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Weighted clicks of one query at two positions, from 0.
-struct PairClicks {
-  std::uint16_t first = 0;
-  std::uint16_t second = 0;
-  float first_clicks = 0;
-  float second_clicks = 0;
+// A title at one of its positions, which counts from 0.
+struct Shown {
+  int position = 0;
+  double impressions = 0;
+  double clicks = 0;
 };
 
-// The pairs of all titles, by query.
+// The titles that were shown at several positions and clicked at one of them;
+// nothing can be learned from others.
 struct Harvest {
-  std::vector<PairClicks> pairs;
-  std::vector<std::size_t> query_begins = {0};
+  std::vector<Shown> shown;
+  std::vector<std::size_t> title_begins = {0};  // in `shown`
+  std::vector<std::size_t> query_begins = {0};  // in `title_begins`
   std::int64_t num_changed_titles = 0;
   std::int64_t num_clicks = 0;
   int num_positions = 0;
 
+  std::size_t num_titles() const { return title_begins.size() - 1; }
   std::size_t num_queries() const { return query_begins.size() - 1; }
+  std::span<const Shown> title(std::size_t number) const {
+    return std::span(shown).subspan(
+        title_begins[number], title_begins[number + 1] - title_begins[number]);
+  }
 };
 
-// Adds the pairs of one title, whose rows are at more than one position.
+// Adds a title, whose rows are at more than one position.
 void AddTitle(std::span<const ClickRow> rows, Harvest& harvest) {
   ++harvest.num_changed_titles;
-  for (const ClickRow& row : rows) harvest.num_clicks += row.clicks;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = i + 1; j < rows.size(); ++j) {
-      if (rows[i].clicks + rows[j].clicks == 0) continue;
-      const auto n = static_cast<float>(rows[i].impressions);
-      const auto m = static_cast<float>(rows[j].impressions);
-      harvest.pairs.push_back(
-          {.first = static_cast<std::uint16_t>(rows[i].position - 1),
-           .second = static_cast<std::uint16_t>(rows[j].position - 1),
-           .first_clicks = static_cast<float>(rows[i].clicks) * m / (n + m),
-           .second_clicks = static_cast<float>(rows[j].clicks) * n / (n + m)});
-      harvest.num_positions =
-          std::max(harvest.num_positions, static_cast<int>(rows[j].position));
-    }
+  std::int64_t num_clicks = 0;
+  for (const ClickRow& row : rows) num_clicks += row.clicks;
+  harvest.num_clicks += num_clicks;
+  if (num_clicks == 0) return;
+  for (const ClickRow& row : rows) {
+    harvest.shown.push_back(
+        {.position = static_cast<int>(row.position) - 1,
+         .impressions = static_cast<double>(row.impressions),
+         .clicks = static_cast<double>(row.clicks)});
   }
+  harvest.title_begins.push_back(harvest.shown.size());
+  harvest.num_positions =
+      std::max(harvest.num_positions, static_cast<int>(rows.back().position));
 }
 
-Harvest HarvestPairs(std::span<const ClickRow> rows,
-                     std::uint32_t max_positions) {
+Harvest HarvestTitles(std::span<const ClickRow> rows,
+                      std::uint32_t max_positions) {
   Harvest harvest;
   for (std::size_t begin = 0; begin < rows.size();) {
     const ClickRow& first = rows[begin];
@@ -70,80 +74,99 @@ Harvest HarvestPairs(std::span<const ClickRow> rows,
     if (num_used > 1) AddTitle(rows.subspan(begin, num_used), harvest);
     const bool ends_query =
         end == rows.size() || rows[end].query != first.query;
-    if (ends_query && harvest.pairs.size() > harvest.query_begins.back()) {
-      harvest.query_begins.push_back(harvest.pairs.size());
+    if (ends_query && harvest.num_titles() > harvest.query_begins.back()) {
+      harvest.query_begins.push_back(harvest.num_titles());
     }
     begin = end;
   }
   return harvest;
 }
 
-// C(k, k') of the queries, each as often as it was drawn.
-Matrix SumPairs(const Harvest& harvest, std::span<const int> num_draws) {
-  Matrix clicks = Matrix::Zero(harvest.num_positions, harvest.num_positions);
+// Whether titles compare a position with position 1, perhaps by way of others.
+std::vector<bool> ReachedFromFirst(const Harvest& harvest) {
+  std::vector<bool> reached(static_cast<std::size_t>(harvest.num_positions));
+  reached[0] = true;
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (std::size_t number = 0; number < harvest.num_titles(); ++number) {
+      const auto is_reached = [&reached](const Shown& at) {
+        return reached[static_cast<std::size_t>(at.position)];
+      };
+      const std::span<const Shown> title = harvest.title(number);
+      if (std::ranges::none_of(title, is_reached)) continue;
+      for (const Shown& at : title) {
+        if (is_reached(at)) continue;
+        reached[static_cast<std::size_t>(at.position)] = true;
+        has_changed = true;
+      }
+    }
+  }
+  return reached;
+}
+
+// The first two derivatives of the log likelihood by log p.
+struct Derivatives {
+  Vector gradient;
+  Matrix information;  // minus the second derivative
+
+  explicit Derivatives(Eigen::Index size)
+      : gradient(Vector::Zero(size)), information(Matrix::Zero(size, size)) {}
+
+  // `p` has the examination of each position; the title counts `weight` times.
+  void Add(std::span<const Shown> title, const Vector& p, double weight) {
+    double clicks = 0, expected = 0;
+    for (const Shown& at : title) {
+      clicks += at.clicks;
+      expected += at.impressions * p[at.position];
+    }
+    for (const Shown& at : title) {
+      const double share = at.impressions * p[at.position] / expected;
+      gradient[at.position] += weight * (at.clicks - clicks * share);
+      information(at.position, at.position) += weight * clicks * share;
+      for (const Shown& other : title) {
+        information(at.position, other.position) -=
+            weight * clicks * share * other.impressions * p[other.position] /
+            expected;
+      }
+    }
+  }
+};
+
+Derivatives Differentiate(const Harvest& harvest,
+                          std::span<const int> num_draws, const Vector& log_p) {
+  Derivatives derivatives(harvest.num_positions);
+  const Vector p = log_p.array().exp();
   for (std::size_t query = 0; query < harvest.num_queries(); ++query) {
-    const int weight = num_draws.empty() ? 1 : num_draws[query];
+    const double weight = num_draws.empty() ? 1 : num_draws[query];
     if (weight == 0) continue;
-    for (std::size_t i = harvest.query_begins[query];
-         i < harvest.query_begins[query + 1]; ++i) {
-      const PairClicks& pair = harvest.pairs[i];
-      clicks(pair.first, pair.second) += weight * double{pair.first_clicks};
-      clicks(pair.second, pair.first) += weight * double{pair.second_clicks};
+    for (std::size_t number = harvest.query_begins[query];
+         number < harvest.query_begins[query + 1]; ++number) {
+      derivatives.Add(harvest.title(number), p, weight);
     }
   }
-  return clicks;
+  return derivatives;
 }
 
-// Leaves the clicks of positions that are compared with position 1, perhaps by
-// way of others.
-Matrix ReachedFromFirst(const Matrix& clicks) {
-  std::vector<Eigen::Index> reached = {0};
-  std::vector<bool> is_reached(static_cast<std::size_t>(clicks.rows()), false);
-  is_reached[0] = true;
-  Matrix left = Matrix::Zero(clicks.rows(), clicks.cols());
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    const Eigen::Index k = reached[i];
-    left.row(k) = clicks.row(k);
-    for (Eigen::Index other = 0; other < clicks.rows(); ++other) {
-      if (clicks(k, other) + clicks(other, k) == 0) continue;
-      if (is_reached[static_cast<std::size_t>(other)]) continue;
-      is_reached[static_cast<std::size_t>(other)] = true;
-      reached.push_back(other);
-    }
-  }
-  return left;
-}
-
-// Newton's method for log p, in which the likelihood is concave. The step is
-// bounded, so that it converges from afar.
-Vector MaximizeLikelihood(const Matrix& clicks) {
-  constexpr int kMaxSteps = 100;
+// Newton's method from `log_p`, in which the likelihood is concave. The change
+// is bounded, so that it converges from afar.
+Vector MaximizeLikelihood(const Harvest& harvest,
+                          std::span<const int> num_draws, Vector log_p,
+                          int max_steps) {
   constexpr double kMaxChange = 1;
   constexpr double kTolerance = 1e-9;
-  // A position that has no click in a resampling gets a small value, not 0.
-  constexpr double kPseudoClicks = 0.05;
-  const Eigen::Index size = clicks.rows();
-  Vector log_p = Vector::Zero(size);
-  for (int step = 0; step < kMaxSteps; ++step) {
-    Vector gradient = Vector::Zero(size);
-    Matrix hessian = Matrix::Zero(size, size);
-    for (Eigen::Index i = 0; i < size; ++i) {
-      for (Eigen::Index j = 0; j < size; ++j) {
-        if (i == j || clicks(i, j) + clicks(j, i) == 0) continue;
-        const double total = clicks(i, j) + clicks(j, i) + 2 * kPseudoClicks;
-        const double share = 1 / (1 + std::exp(log_p[j] - log_p[i]));
-        gradient[i] += clicks(i, j) + kPseudoClicks - total * share;
-        hessian(i, i) += total * share * (1 - share);
-        hessian(i, j) -= total * share * (1 - share);
-      }
-      // Positions that are not reached have no term and stay where they are.
-      if (hessian(i, i) == 0) hessian(i, i) = 1;
-    }
-    // log p_1 is 0.
-    const Vector change = hessian.bottomRightCorner(size - 1, size - 1)
-                              .ldlt()
-                              .solve(gradient.tail(size - 1));
-    log_p.tail(size - 1) += change.cwiseMax(-kMaxChange).cwiseMin(kMaxChange);
+  // As if log p had a normal distribution with a variance of 25: a position
+  // without a click gets a small value, not 0. Clicks outweigh it.
+  constexpr double kPrecision = 1.0 / 25;
+  const Eigen::Index size = log_p.size() - 1;  // log p_1 is 0
+  for (int step = 0; step < max_steps; ++step) {
+    const Derivatives derivatives = Differentiate(harvest, num_draws, log_p);
+    const Vector gradient =
+        derivatives.gradient.tail(size) - kPrecision * log_p.tail(size);
+    const Matrix information =
+        derivatives.information.bottomRightCorner(size, size) +
+        kPrecision * Matrix::Identity(size, size);
+    const Vector change = information.ldlt().solve(gradient);
+    log_p.tail(size) += change.cwiseMax(-kMaxChange).cwiseMin(kMaxChange);
     if (change.cwiseAbs().maxCoeff() < kTolerance) break;
   }
   return log_p;
@@ -177,36 +200,17 @@ void MakeMonotone(std::span<const double> weights, std::vector<double>& p) {
   }
 }
 
-std::vector<double> WeightedClicks(const Matrix& clicks) {
-  std::vector<double> sums;
-  for (Eigen::Index k = 0; k < clicks.rows(); ++k) {
-    sums.push_back(clicks.row(k).sum() + clicks.col(k).sum());
+// What a position that no title compares with the first has.
+void FillGaps(const std::vector<bool>& reached, std::vector<double>& p) {
+  for (std::size_t k = 1; k < p.size(); ++k) {
+    if (!reached[k]) p[k] = p[k - 1];
   }
-  return sums;
-}
-
-struct FittedCurve {
-  std::vector<double> p;
-  std::vector<double> clicks;
-};
-
-FittedCurve Fit(const Matrix& all_clicks, bool monotone) {
-  const Matrix clicks = ReachedFromFirst(all_clicks);
-  FittedCurve curve{.p = {1}, .clicks = WeightedClicks(clicks)};
-  const Vector log_p = MaximizeLikelihood(clicks);
-  for (std::size_t k = 1; k < curve.clicks.size(); ++k) {
-    curve.p.push_back(curve.clicks[k] > 0
-                          ? std::exp(log_p[static_cast<Eigen::Index>(k)])
-                          : curve.p.back());
-  }
-  if (monotone) MakeMonotone(curve.clicks, curve.p);
-  return curve;
 }
 
 absl::Status CheckHarvest(const Harvest& harvest,
                           const ExaminationOptions& options) {
   const bool compares_first = std::ranges::any_of(
-      harvest.pairs, [](const PairClicks& pair) { return pair.first == 0; });
+      harvest.shown, [](const Shown& at) { return at.position == 0; });
   if (harvest.num_changed_titles >= options.min_changed_titles &&
       harvest.num_clicks >= options.min_clicks && compares_first) {
     return absl::OkStatus();
@@ -229,8 +233,53 @@ absl::Status CheckHarvest(const Harvest& harvest,
       options.min_changed_titles, options.min_clicks));
 }
 
+// The estimate from some draw of the queries.
+class CurveFit {
+ public:
+  CurveFit(const Harvest& harvest, bool monotone)
+      : harvest_(harvest),
+        monotone_(monotone),
+        reached_(ReachedFromFirst(harvest)),
+        log_p_(MaximizeLikelihood(harvest, {},
+                                  Vector::Zero(harvest.num_positions),
+                                  /*max_steps=*/100)),
+        clicks_(reached_.size()) {
+    const Vector information =
+        Differentiate(harvest, {}, log_p_).information.diagonal();
+    for (std::size_t k = 0; k < reached_.size(); ++k) {
+      if (reached_[k]) clicks_[k] = information[static_cast<Eigen::Index>(k)];
+    }
+  }
+
+  std::vector<double> All() const { return Finish(log_p_); }
+  // The estimate from all queries is near, so that a few steps suffice.
+  std::vector<double> Resampled(std::span<const int> num_draws) const {
+    constexpr int kSteps = 3;
+    return Finish(MaximizeLikelihood(harvest_, num_draws, log_p_, kSteps));
+  }
+  // The information on log p: the inverse of its variance, were the other
+  // positions known.
+  const std::vector<double>& clicks() const { return clicks_; }
+
+ private:
+  std::vector<double> Finish(const Vector& log_p) const {
+    std::vector<double> p;
+    for (const double value : log_p) p.push_back(std::exp(value));
+    FillGaps(reached_, p);
+    if (monotone_) MakeMonotone(clicks_, p);
+    return p;
+  }
+
+  const Harvest& harvest_;
+  const bool monotone_;
+  const std::vector<bool> reached_;
+  const Vector log_p_;
+  std::vector<double> clicks_;
+};
+
 // Sets the standard errors.
-void Bootstrap(const Harvest& harvest, const ExaminationOptions& options,
+void Bootstrap(const Harvest& harvest, const CurveFit& fit,
+               const ExaminationOptions& options,
                std::vector<ExaminedPosition>& positions) {
   std::vector<double> sums(positions.size()), squares(positions.size());
   const auto num_queries = static_cast<std::uint32_t>(harvest.num_queries());
@@ -241,8 +290,7 @@ void Bootstrap(const Harvest& harvest, const ExaminationOptions& options,
     for (std::uint32_t n = 0; n < num_queries; ++n) {
       ++num_draws[random.Below(num_queries)];
     }
-    const std::vector<double> p =
-        Fit(SumPairs(harvest, num_draws), options.monotone).p;
+    const std::vector<double> p = fit.Resampled(num_draws);
     for (std::size_t k = 0; k < positions.size(); ++k) {
       const double difference = p[k] - positions[k].examination;
       sums[k] += difference;
@@ -268,18 +316,18 @@ double ExaminationCurve::At(std::uint32_t position) const {
 
 absl::StatusOr<ExaminationCurve> EstimateExamination(
     std::span<const ClickRow> rows, const ExaminationOptions& options) {
-  const Harvest harvest = HarvestPairs(rows, options.max_positions);
+  const Harvest harvest = HarvestTitles(rows, options.max_positions);
   const absl::Status status = CheckHarvest(harvest, options);
   if (!status.ok()) return status;
+  const CurveFit fit(harvest, options.monotone);
   ExaminationCurve curve;
   curve.num_changed_titles = harvest.num_changed_titles;
   curve.num_clicks = harvest.num_clicks;
-  const FittedCurve fitted = Fit(SumPairs(harvest, {}), options.monotone);
-  for (std::size_t k = 0; k < fitted.p.size(); ++k) {
+  for (const double p : fit.All()) {
     curve.positions.push_back(
-        {.examination = fitted.p[k], .clicks = fitted.clicks[k]});
+        {.examination = p, .clicks = fit.clicks()[curve.positions.size()]});
   }
-  Bootstrap(harvest, options, curve.positions);
+  Bootstrap(harvest, fit, options, curve.positions);
   return curve;
 }
 

@@ -4,19 +4,19 @@
 //   Model     P(click on d at k for q) = p_k r(q, d): a result is clicked if it
 //             is looked at (p) and wanted (r). p_1 = 1.
 //   Method    intervention harvesting (Agarwal, Zaitsev, Wang, Li, Najork and
-//             Joachims, WSDM 2019). A title d with n impressions and c clicks
-//             at position k, n' and c' at k', adds to the weighted clicks of
-//             the pair of positions
-//                 C(k, k') += c n' / (n + n'),   C(k', k) += c' n / (n + n').
-//             Both have the same expectation but for the factors p_k and p_k',
-//             whatever r is. These are the weights of Mantel and Haenszel, with
-//             which a title that was seen once at k' counts as little as it
-//             knows; those of the paper, 1 / n and 1 / n', would let it count
-//             as much as any other.
-//   All pairs p maximises  sum over pairs of  C(k, k') log(p_k / (p_k + p_k')),
-//             the likelihood of the paper's all-pairs estimator for rare clicks
-//             with r maximised out. It is that of Bradley and Terry (1952), so
-//             it is concave in log p.
+//             Joachims, WSDM 2019): only titles that were shown at several
+//             positions are used. p maximises
+//                 sum over (q, d), k of  c_k log(n_k p_k / sum over j of n_j
+//                 p_j)
+//             for n_k impressions and c_k clicks of the title at position k:
+//             its clicks fall on its positions as impressions and examination
+//             have it, whatever r is. This is the likelihood of rare clicks
+//             with r maximised out. It is concave in log p, and the expectation
+//             of its derivative is 0 for clicks of any rate.
+//   Weights   The paper's estimator from all pairs weighs the clicks of each
+//             title by 1 / n_k, so that one that was seen once at a position
+//             counts as much as one that was seen a thousand times. Here each
+//             counts by what it knows.
 //   Monotone  unless switched off, values that increase from one position to
 //             the next are replaced by their mean, weighted by the clicks
 //             behind them (isotonic regression).
@@ -50,7 +50,9 @@ struct ExaminationOptions {
 struct ExaminedPosition {
   double examination = 1;  // in (0, 1] if monotone
   double standard_error = 0;
-  double clicks = 0;  // weighted clicks that decide the value
+  // How many clicks decide the value, those of titles that were hardly shown
+  // elsewhere counting little.
+  double clicks = 0;
 };
 
 struct ExaminationCurve {
