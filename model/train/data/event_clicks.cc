@@ -17,6 +17,9 @@
 namespace semrank {
 namespace {
 
+// One list in this many may judge.
+constexpr std::size_t kListsOfOneJudge = 5;
+
 // Sorts the lists of a join into those that are trained on and those that
 // judge. Lists come about in the order of their times.
 class ListSorter {
@@ -30,6 +33,7 @@ class ListSorter {
   }
 
   absl::Status Add(const JoinedList& list) {
+    ++num_lists_;
     if (judged_ms_ == 0) {
       Train(list);
       return absl::OkStatus();
@@ -43,6 +47,11 @@ class ListSorter {
   }
 
   EventClicks Finish() {
+    // The first days of a folder are learned from, too.
+    while (last_.size() > num_lists_ / kListsOfOneJudge) {
+      Train(last_.front());
+      last_.pop_front();
+    }
     EventClicks clicks = {.rows = rows_.Sorted()};
     for (const JoinedList& list : last_) AddJudged(list, clicks.judged);
     const std::size_t size = clicks.judged.size();
@@ -109,6 +118,7 @@ class ListSorter {
   const ClickJoin& join_;
   TextInterner& texts_;
   std::int64_t judged_ms_ = 0;  // 0 = no list judges
+  std::size_t num_lists_ = 0;
   std::deque<JoinedList> last_;
   ClickRows rows_;
   absl::flat_hash_map<TextId, std::optional<TextId>> numbers_;

@@ -3,7 +3,7 @@
 //   Train    sums of clicks by query, title and position, of the lists that
 //            ClickJoin does not drop.
 //   Judge    where models are compared, the lists of the last days judge them
-//            and are not trained on.
+//            and are not trained on; at most a fifth of all, the last ones.
 //   Memory   what ClickJoin takes, and the lists of the last days.
 //   Errors   those of ForEachEvent and ClickJoin.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_EVENT_CLICKS_H_

@@ -102,9 +102,8 @@ absl::Status ResolveValidation(TrainOptions& options) {
 }
 
 absl::Status ResolvePublication(TrainOptions& options) {
-  const InitialModelOptions& start = options.initial_model;
   const bool reads_events = !options.data.event_paths.empty();
-  const bool continues = !start.version_dir.empty() && !start.is_general;
+  const bool continues = !options.served_version_dir.empty();
   if (options.publish == PublishMode::kAuto) {
     options.publish = reads_events && continues ? PublishMode::kIfBetter
                                                 : PublishMode::kAlways;

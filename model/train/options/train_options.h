@@ -285,6 +285,9 @@ struct TrainOptions {
   int patience = 0;
   EpochMeasure early_stopping = EpochMeasure::kAuto;
   PublishMode publish = PublishMode::kAuto;
+  // The version that kIfBetter compares with; empty = none. It is that of
+  // initial_model, unless that is an installed general model.
+  std::string served_version_dir;
   // Publish also what validation finds worse than the weights before training.
   bool force = false;
   // How the file has the weights of the first layer.

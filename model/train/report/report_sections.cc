@@ -361,10 +361,12 @@ std::string JudgementTable(const CandidateJudgement& judgement) {
       "clicks in lists that were shown. A model with p below %g and a "
       "negative difference is not published.</p>\n",
       kJudgementP);
-  if (judgement.fit) {
+  const auto append = [&](const std::string& sentence) {
     absl::StrAppendFormat(&html, "<p class=\"about\">%s.</p>\n",
-                          EscapeHtml(DescribeFit(*judgement.fit)));
-  }
+                          EscapeHtml(sentence));
+  };
+  if (judgement.fit) append(DescribeFit(*judgement.fit));
+  if (judgement.chance) append(DescribeChance(*judgement.chance));
   return html + NumberTable("This model beside the served one",
                             {"clicks", "queries", "lists", "this model",
                              "served", "difference", "standard error", "p"},

@@ -49,9 +49,9 @@ absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
                   "%s has kept no clicks that it has not learned from (it was "
                   "trained without --judge_fraction): the new clicks alone "
                   "judge, and wrong ones would go unnoticed\n",
-                  options.initial_model.version_dir);
+                  options.served_version_dir);
   }
-  const std::filesystem::path served(options.initial_model.version_dir);
+  const std::filesystem::path served(options.served_version_dir);
   SEMRANK_ASSIGN_OR_RETURN(
       auto served_model,
       LoadModel(served.parent_path().string(),
@@ -66,6 +66,9 @@ absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
   }
   if (report.judgement->fit) {
     absl::FPrintF(stderr, "%s\n", DescribeFit(*report.judgement->fit));
+  }
+  if (report.judgement->chance) {
+    absl::FPrintF(stderr, "%s\n", DescribeChance(*report.judgement->chance));
   }
   return absl::OkStatus();
 }

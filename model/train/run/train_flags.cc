@@ -153,7 +153,28 @@ absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
       .weights_sha256 = model->version().weights_sha256,
       .is_general = model->config().training().general_start(),
       .judge_fraction = JudgeFractionOf(model->config().training())};
+  if (!options.initial_model.is_general || model->config().has_lexical()) {
+    options.served_version_dir = options.initial_model.version_dir;
+  }
   return model->config();
+}
+
+// Whether the model was made of a catalogue alone, without towers.
+bool HasLearnedNothing(const v1::ModelConfig& config) {
+  return config.training().num_pairs() == 0 &&
+         !config.training().general_start() && config.has_lexical();
+}
+
+// A model without towers gives a run nothing to begin from.
+void BeginFromRandomWeights(TrainOptions& options) {
+  absl::FPrintF(stderr,
+                "%s has learned from no clicks: training begins from random "
+                "weights\n",
+                options.served_version_dir);
+  options.features.given = nullptr;
+  options.features.grows_given = false;
+  options.data.normalizer_version = kNormalizerVersion;
+  options.initial_model = {};
 }
 
 // Sets the flags that the model of `config` decides. FlagError naming the first
@@ -254,6 +275,10 @@ absl::Status ApplyDefaults(CommandLine& command_line, TrainFlags& flags) {
                            StartOf(command_line, flags));
   if (!start.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(model, LoadInitialModel(start, flags.options));
+    if (HasLearnedNothing(*model)) {
+      BeginFromRandomWeights(flags.options);
+      model.reset();
+    }
   }
   SEMRANK_ASSIGN_OR_RETURN(const Recipe* const recipe,
                            ChooseRecipe(command_line, flags, model));

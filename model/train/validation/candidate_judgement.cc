@@ -67,6 +67,11 @@ absl::StatusOr<std::vector<double>> NdcgOfPairs(
   return values;
 }
 
+// `rank` counts from 0.
+double Discount(std::size_t rank) {
+  return 1 / std::log2(2.0 + static_cast<double>(rank));
+}
+
 // The discounted gain of the clicks in the new order.
 double GainOf(const std::vector<RankedDocument>& run,
               const std::vector<std::pair<std::uint32_t, double>>& clicks) {
@@ -74,7 +79,7 @@ double GainOf(const std::vector<RankedDocument>& run,
   for (std::size_t rank = 0; rank < run.size(); ++rank) {
     for (const auto& [document, weight] : clicks) {
       if (document != run[rank].index) continue;
-      gain += weight / std::log2(2.0 + static_cast<double>(rank));
+      gain += weight * Discount(rank);
     }
   }
   return gain;
@@ -88,7 +93,22 @@ double MeanWeight(const ClickedLists& lists) {
   return sum / static_cast<double>(lists.clicks.size());
 }
 
-// The mean over the lists of each query, by its text.
+// The mean over the lists of each query, by its text, of gains in a unit that
+// does not depend on the weights.
+std::vector<double> MeansOfQueries(const ClickedLists& lists,
+                                   const std::vector<double>& gains) {
+  const double scale = MeanWeight(lists);
+  std::map<std::string_view, std::vector<double>> by_query;
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    by_query[lists.collection.queries[i].text].push_back(gains[i] / scale);
+  }
+  std::vector<double> values;
+  for (const auto& [query, of_query] : by_query) {
+    values.push_back(Mean(of_query));
+  }
+  return values;
+}
+
 absl::StatusOr<std::vector<double>> GainOfLists(
     const ClickedLists& lists, std::shared_ptr<const TwoTowerModel> model,
     ThreadPool& pool) {
@@ -99,15 +119,24 @@ absl::StatusOr<std::vector<double>> GainOfLists(
   SEMRANK_ASSIGN_OR_RETURN(
       const Evaluation evaluation,
       Rank(lists.collection, std::move(model), options, pool));
-  const double scale = MeanWeight(lists);
-  std::map<std::string_view, std::vector<double>> by_query;
+  std::vector<double> gains;
   for (const QueryEvaluation& list : evaluation.queries) {
-    by_query[lists.collection.queries[list.query].text].push_back(
-        GainOf(list.run, lists.clicks[list.query]) / scale);
+    gains.push_back(GainOf(list.run, lists.clicks[list.query]));
   }
-  std::vector<double> values;
-  for (const auto& [query, gains] : by_query) values.push_back(Mean(gains));
-  return values;
+  return MeansOfQueries(lists, gains);
+}
+
+// What a random order would give.
+std::vector<double> GainOfChance(const ClickedLists& lists) {
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < lists.clicks.size(); ++i) {
+    const std::size_t size = lists.collection.queries[i].judgements.size();
+    double discounts = 0, weights = 0;
+    for (std::size_t rank = 0; rank < size; ++rank) discounts += Discount(rank);
+    for (const auto& [document, weight] : lists.clicks[i]) weights += weight;
+    gains.push_back(weights * discounts / static_cast<double>(size));
+  }
+  return MeansOfQueries(lists, gains);
 }
 
 // Empty without pairs.
@@ -176,6 +205,13 @@ std::string DescribeFit(const ClickFit& fit) {
       fit.of_new, fit.num_new, fit.of_earlier, fit.num_earlier);
 }
 
+std::string DescribeChance(const ChanceTest& test) {
+  return absl::StrFormat(
+      "on %d queries the gain of new clicks is %.4f by the served model and "
+      "%.4f in a random order, p %.3g",
+      test.num_queries, test.served, test.chance, test.p);
+}
+
 absl::StatusOr<CandidateJudgement> JudgeCandidate(
     const JudgedClicks& clicks, std::shared_ptr<const TwoTowerModel> served,
     std::shared_ptr<const TwoTowerModel> candidate, ThreadPool& pool) {
@@ -197,6 +233,12 @@ absl::StatusOr<CandidateJudgement> JudgeCandidate(
     SEMRANK_ASSIGN_OR_RETURN(fresh.candidate,
                              GainOfLists(lists, candidate, pool));
     judgement.tests.push_back(MakeTest("new", lists.clicks.size(), fresh));
+    const JudgementTest chance = MakeTest(
+        "", 0, {.served = GainOfChance(lists), .candidate = fresh.served});
+    judgement.chance = {.num_queries = chance.num_queries,
+                        .served = chance.candidate,
+                        .chance = chance.served,
+                        .p = chance.p};
   } else if (!fresh.served.empty()) {
     judgement.tests.push_back(MakeTest("new", /*num_lists=*/0, fresh));
   }
@@ -212,10 +254,17 @@ std::optional<std::string> DescribeFailure(
     return "the new model ranks worse than the served one: " +
            DescribeTest(*failed);
   }
-  if (!judgement.fit || !judgement.fit->is_implausible()) return std::nullopt;
-  return "the new clicks fit the served model less than a quarter as well as "
-         "the earlier ones, so they may be wrong: " +
-         DescribeFit(*judgement.fit);
+  if (judgement.fit && judgement.fit->is_implausible()) {
+    return "the new clicks fit the served model less than a quarter as well as "
+           "the earlier ones, so they may be wrong: " +
+           DescribeFit(*judgement.fit);
+  }
+  if (judgement.chance && judgement.chance->is_chance()) {
+    return "the served model ranks the new clicks no better than chance, so "
+           "they may be wrong: " +
+           DescribeChance(*judgement.chance);
+  }
+  return std::nullopt;
 }
 
 }  // namespace semrank

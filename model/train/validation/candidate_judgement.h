@@ -9,6 +9,7 @@
 //   Fit      the served model's NDCG@10 on the new clicks is compared with that
 //            on the earlier ones. Wrong clicks that are few beside the earlier
 //            pairs harm a model too little for a test, but they do not fit.
+//            Clicks on lists are compared with those of a random order.
 //   Test     paired t-test over queries. A model is worse if it is below the
 //            other with a two-sided p below kJudgementP, in one of the tests:
 //            clicks of a night that are wrong look right to a model that has
@@ -64,9 +65,27 @@ struct ClickFit {
   }
 };
 
+// The gain of the served model on new lists beside that of a random order.
+struct ChanceTest {
+  // Fewer queries do not show that clicks are no better than chance.
+  static constexpr std::size_t kMinQueries = 200;
+
+  std::size_t num_queries = 0;
+  double served = 0;
+  double chance = 0;
+  double p = 1;
+
+  // Clicks that the served model does not rank better than chance follow no
+  // wish of users.
+  bool is_chance() const {
+    return num_queries >= kMinQueries && (served <= chance || p >= kJudgementP);
+  }
+};
+
 struct CandidateJudgement {
   std::vector<JudgementTest> tests = {};  // of earlier clicks first
   std::optional<ClickFit> fit = std::nullopt;
+  std::optional<ChanceTest> chance = std::nullopt;  // of lists
 };
 
 // "on 412 queries of earlier clicks NDCG@10 .5321, the served model .5400:
@@ -74,6 +93,7 @@ struct CandidateJudgement {
 std::string DescribeTest(const JudgementTest& test);
 
 std::string DescribeFit(const ClickFit& fit);
+std::string DescribeChance(const ChanceTest& test);
 
 // What the clicks that there are say.
 absl::StatusOr<CandidateJudgement> JudgeCandidate(

@@ -82,7 +82,7 @@ TEST_F(EventClicksTest, AreSumsByQueryTitleAndPosition) {
 }
 
 TEST_F(EventClicksTest, TheListsOfTheLastDayJudgeWhereModelsAreCompared) {
-  Show(1, "red", {"a", "b"}, 1);
+  for (int i = 0; i < 8; ++i) Show(1, "red", {"a", "b"}, 1);
   Show(3, "red", {"a", "b"}, 2);
   Show(3, "blue", {"a", "b"}, 0);
   options_.publish = PublishMode::kIfBetter;
@@ -96,6 +96,17 @@ TEST_F(EventClicksTest, TheListsOfTheLastDayJudgeWhereModelsAreCompared) {
   ASSERT_THAT(clicks.judged[0].clicks, SizeIs(1));
   EXPECT_EQ(clicks.judged[0].clicks[0].place, 1u);
   EXPECT_EQ(clicks.judged[0].clicks[0].position, 2u);
+}
+
+TEST_F(EventClicksTest, AtMostAFifthOfAllListsJudges) {
+  for (int i = 0; i < 10; ++i) Show(1, "red", {"a", "b"}, 1 + i % 2);
+  options_.publish = PublishMode::kIfBetter;
+  TextInterner texts;
+  ASSERT_OK_AND_ASSIGN(const EventClicks clicks,
+                       ReadEventClicks(Options(), texts));
+  EXPECT_THAT(clicks.judged, SizeIs(2));
+  ASSERT_THAT(clicks.rows, SizeIs(2));
+  EXPECT_EQ(clicks.rows[0].impressions, 8u);
 }
 
 TEST_F(EventClicksTest, AreTheTrainingPairsOfARun) {

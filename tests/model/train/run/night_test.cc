@@ -137,6 +137,22 @@ TEST_F(NightTest, NeedsAServedModel) {
   EXPECT_THAT(result.err, HasSubstr("--init_from has to name"));
 }
 
+TEST_F(NightTest, AfterAModelWithoutClicksTrainingBeginsAnew) {
+  shop_ = dir_.File("models/catalogue");
+  const std::string docs = "--docs=" + dir_.Write("docs.tsv",
+                                                  "1\tair fares\n2\titalian "
+                                                  "food\n");
+  ASSERT_EQ(RunProgram({SEMRANK_BINARY_DIR "/semrank-train", docs,
+                        "--model_dir=" + shop_, "--init_from=none"})
+                .exit_code,
+            0);
+  const ProgramResult result = Night(Clicks(0, 600));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("has learned from no clicks"),
+                                HasSubstr("queries of new clicks NDCG@10")));
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
+}
+
 TEST_F(NightTest, AStartThatLearnedFromAllCannotBeJudgedOnEarlierClicks) {
   shop_ = dir_.File("models/other");
   ASSERT_EQ(Learn(dir_.Write("base.tsv", Clicks(0, 600)), {}).exit_code, 0);

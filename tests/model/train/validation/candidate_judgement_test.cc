@@ -56,6 +56,19 @@ TEST(CandidateJudgementTest, OnlyASignificantLossOnEnoughQueriesFails) {
   EXPECT_THAT(*failed, HasSubstr("delta -0.1000"));
 }
 
+TEST(CandidateJudgementTest, ClicksByChanceFail) {
+  const auto failure = [](double served, double p, std::size_t num_queries) {
+    return DescribeFailure({.chance = ChanceTest{.num_queries = num_queries,
+                                                 .served = served,
+                                                 .chance = 0.4,
+                                                 .p = p}});
+  };
+  EXPECT_EQ(failure(0.5, 0.001, 200), std::nullopt);
+  EXPECT_EQ(failure(0.41, 0.5, 199), std::nullopt);
+  EXPECT_NE(failure(0.41, 0.5, 200), std::nullopt);
+  EXPECT_NE(failure(0.3, 0.001, 200), std::nullopt);
+}
+
 TEST(CandidateJudgementTest, ClicksThatFitLessThanAQuarterAsWellFail) {
   const auto failure = [](double of_new, double p, std::size_t num_new) {
     return DescribeFailure({.fit = ClickFit{.num_new = num_new,
