@@ -45,11 +45,12 @@ absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
                         ReportContent& report) {
   if (options.publish != PublishMode::kIfBetter) return absl::OkStatus();
   if (data.judged.earlier == nullptr) {
-    absl::FPrintF(stderr,
-                  "%s has kept no clicks that it has not learned from (it was "
-                  "trained without --judge_fraction): the new clicks alone "
-                  "judge, and wrong ones would go unnoticed\n",
-                  options.served_version_dir);
+    absl::FPrintF(
+        stderr,
+        "%s has kept no clicks that it has not learned from (a model "
+        "trained without --judge_fraction keeps none): the new clicks alone "
+        "judge, and wrong ones would go unnoticed\n",
+        options.served_version_dir);
   }
   const std::filesystem::path served(options.served_version_dir);
   SEMRANK_ASSIGN_OR_RETURN(
