@@ -21,7 +21,7 @@ import grpc
 from google.protobuf import wrappers_pb2
 
 from python_package import install_package
-from secure_server import KEY, MAX_TEXTS, WRITE_KEY, SecureServer
+from secure_server import EVENTS_KEY, KEY, MAX_TEXTS, WRITE_KEY, SecureServer
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
@@ -163,6 +163,45 @@ class AgainstRealServer:
         keys = [7, "none", *(f"d{i}" for i in range(len(MANY_TITLES)))]
         self.assertEqual(self.call("delete", keys, key=WRITE_KEY), num_put)
         self.assertEqual(set(self.call("get", keys)), {None})
+
+    def test_events_of_rankings_are_reported(self):
+        ranked = self.call("rank", "edit photos", TITLES, impression={})
+        self.assertEqual(len(ranked.impression_id), 22)
+        self.assertEqual(self.call("rank", "edit photos", TITLES).impression_id, "")
+        document = semrank.Document(document_id="shown", title="photo editor")
+        self.call("put", [document], key=WRITE_KEY)
+        found = self.call("search", "edit photos", impression=semrank.ImpressionOptions(session="s", user="u"))
+        self.call("delete", ["shown"], key=WRITE_KEY)
+        self.assertEqual(len(found.impression_id), 22)
+        click = {"impression_id": ranked.impression_id, "kind": "click", "position": 1, "value": 0.5}
+        sale = semrank.Event(impression_id=found.impression_id, kind="conversion", document="shown")
+        unknown = {"impression_id": "elsewhere", "kind": "click", "position": 1}
+        done = self.call("report_events", [click, sale, unknown], key=EVENTS_KEY)
+        self.assertEqual((done.accepted, done.unknown_impressions, done.duplicates), (3, 1, 0))
+
+    def test_lists_of_other_systems_are_reported(self):
+        lists = [{"query": "edit photos", "results": [{"document": "gimp", "title": "photo editor"}]},
+                 semrank.ShownList(query="read mail", results=[semrank.ShownDocument(title="mail reader")])]
+        done = self.call("report_events", impressions=iter(lists), key=EVENTS_KEY)
+        self.assertEqual((done.accepted, [len(name) for name in done.impression_ids]), (2, [22, 22]))
+        event = {"impression_id": done.impression_ids[0], "kind": "click", "document": "gimp", "event_id": done.impression_ids[1]}
+        self.assertEqual(self.call("report_events", events=[event], key=EVENTS_KEY).accepted, 1)
+        self.assertEqual(self.call("report_events", events=[event], key=EVENTS_KEY).duplicates, 1)
+
+    def test_two_rankings_are_interleaved(self):
+        for interleave in ({"request_order": True}, {"a": {"version": 0}, "b": {}}, semrank.Interleaving(b=semrank.ModelRef())):
+            response = self.call("rank", "edit photos", TITLES, impression={}, interleave=interleave)
+            self.assertEqual(sorted(response.indices), [0, 1, 2])
+            self.assertEqual(len(response.impression_id), 22)
+        with self.assertRaisesRegex(semrank.Error, "interleave"):
+            self.call("rank", "edit photos", TITLES, interleave={"b": {}})
+
+    def test_one_list_is_not_split(self):
+        for arguments in ({"impression": {}}, {"interleave": {"request_order": True}}):
+            with self.assertRaisesRegex(ValueError, "^a request with impression or interleave is one list, and this one exceeds a message"):
+                self.call("rank", "edit photos", MANY_TITLES, **arguments)
+        whole = self.call("rank", "edit photos", MANY_TITLES[:MAX_TEXTS], impression={})
+        self.assertEqual((len(whole.indices), len(whole.impression_id)), (MAX_TEXTS, 22))
 
     def test_a_response_over_the_4_mb_of_grpc_arrives(self):
         titles = [title + " " * 500 for title in MANY_TITLES[:MAX_TEXTS]]
@@ -363,6 +402,19 @@ class AgainstFakeServer(unittest.TestCase):
 
         self.both(methods, plan)
 
+    def test_a_list_of_one_message_keeps_the_order_of_the_server(self):
+        shown = ranking.RankResponse(indices=[1, 0], scores=[0.25, 0.5], impression_id="i")
+        limits = models.GetLimitsResponse(limits=models.Limits(max_texts_per_request=5_000))
+
+        def methods():
+            return {"Rank": (ranking.RankRequest, ranking.RankResponse, False, lambda *_: shown),
+                    "GetLimits": (models.GetLimitsRequest, models.GetLimitsResponse, False, lambda *_: limits)}
+
+        def plan(run, address, options):
+            self.assertEqual(run(address, lambda call: call("rank", "q", ["t"] * 2_000, impression={})), shown)
+
+        self.both(methods, plan)
+
     def test_one_text_in_place_of_several_is_a_type_error(self):
         for name, args in (("rank", ("q", "abc")), ("embed", ("abc", "query")), ("embed_stream", ("abc", "query")),
                            ("get", ("abc",)), ("delete", (b"abc",))):
@@ -379,6 +431,18 @@ class AgainstFakeServer(unittest.TestCase):
             for run in (blocking, in_asyncio):
                 with self.subTest(name), self.assertRaisesRegex(TypeError, message):
                     run("127.0.0.1:1", lambda call: call(name, *args))
+        event = {"impression_id": "i", "kind": "click", "position": 1}
+        for name, args, kwargs, error, message in (
+                ("report_events", (event,), {}, TypeError, r"events {.*: want several in a list, not one"),
+                ("report_events", (["i"],), {}, TypeError, r"events\[0\] 'i': want Event or a dict of its fields, not str"),
+                ("report_events", ([event, {"id": "i"}],), {}, ValueError, r'events\[1\]: .*no field named "id"'),
+                ("report_events", (), {"impressions": [event]}, ValueError, r'impressions\[0\]: .*no field named "kind"'),
+                ("rank", ("q", ["t"]), {"impression": True}, TypeError, "impression True: want ImpressionOptions or a dict"),
+                ("search", ("q",), {"impression": {"name": "u"}}, ValueError, 'impression: .*no field named "name"'),
+                ("search", ("q",), {"interleave": {"c": {}}}, ValueError, 'interleave: .*no field named "c"')):
+            for run in (blocking, in_asyncio):
+                with self.subTest(message), self.assertRaisesRegex(error, message):
+                    run("127.0.0.1:1", lambda call: call(name, *args, **kwargs))
         with self.assertRaisesRegex(ValueError, "title and document_id: want one of them"):
             blocking("127.0.0.1:1", lambda call: call("explain", "q", "t", document_id="d1"))
 

@@ -7,6 +7,7 @@ import subprocess
 
 KEY = "reader-key"
 WRITE_KEY = "writer-key"
+EVENTS_KEY = "reporter-key"
 # This many titles can exceed the 4 MB that gRPC receives by default.
 MAX_TEXTS = 10_000
 
@@ -19,17 +20,18 @@ def make_certificate(folder: pathlib.Path) -> None:
 
 
 class SecureServer:
-    """Serves the reference DSSM; `address` and `http_address` are HOST:PORT, `certificate` the path of what to trust."""
+    """Serves the reference DSSM and keeps events; `address` and `http_address` are HOST:PORT, `certificate` the path of
+    what to trust."""
 
     def __init__(self, project: pathlib.Path, binaries: pathlib.Path, folder: pathlib.Path):
         make_certificate(folder)
-        keys = (("read", KEY), ("write", WRITE_KEY))
+        keys = (("read", KEY), ("write", WRITE_KEY), ("write-events", EVENTS_KEY))
         (folder / "keys").write_text("".join(f"{role} {hashlib.sha256(key.encode()).hexdigest()}\n" for role, key in keys))
         self.certificate = folder / "cert.pem"
         self.process = subprocess.Popen(
             [binaries / "semrank-server", f"--model_dir={project}/tests/testdata/reference_model/dssm",
              "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0", f"--max_texts_per_request={MAX_TEXTS}",
-             f"--tls_cert={folder}/cert.pem", f"--tls_key={folder}/key.pem", f"--api_keys_file={folder}/keys"],
+             f"--events={folder}/events", f"--tls_cert={folder}/cert.pem", f"--tls_key={folder}/key.pem", f"--api_keys_file={folder}/keys"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         ready = re.search(r" grpc=(\S+) http=(\S+)", self.process.stdout.readline())
         if not ready:

@@ -9,7 +9,7 @@ Retries   a call that the server rejects for now is retried after the delay that
           the server asks for, or after a backoff. reload_model and check_health
           are not retried.
 Size      any number of texts and documents: rank sends in chunks what exceeds the
-          server's limits, embed, put and embed_stream use streams, and responses of
+          server's limits, unless it is to keep the list; embed, put and embed_stream use streams, and responses of
           any size are received.
 Errors    semrank.Error, with the server's code, message and reason; TypeError and
           ValueError for wrong arguments.
@@ -26,12 +26,15 @@ from semrank._clients import AsyncClient, Client
 from semrank._errors import Error, from_item_status
 from semrank._options import Options
 from semrank.v1.catalog_service_pb2 import Document, DocumentHit, SearchDocumentsResponse
-from semrank.v1.common_pb2 import VECTOR_ENCODING_FLOAT16, VECTOR_ENCODING_INT8, Problem, TagFilter
+from semrank.v1.common_pb2 import VECTOR_ENCODING_FLOAT16, VECTOR_ENCODING_INT8, ImpressionOptions, Interleaving, ModelRef
+from semrank.v1.common_pb2 import Problem, TagFilter
 from semrank.v1.embedding_service_pb2 import EmbedTextsResponse, EmbedTextsStreamResponse
+from semrank.v1.event_service_pb2 import Event, ReportEventsResponse, ShownDocument, ShownList
 from semrank.v1.ranking_service_pb2 import ExplainResponse, RankRequest, RankResponse
 
 __all__ = ["AsyncClient", "Client", "Document", "DocumentHit", "EmbedTextsResponse", "EmbedTextsStreamResponse", "Error",
-           "ExplainResponse", "Options", "Problem", "PutResult", "RankRequest", "RankResponse", "SearchDocumentsResponse",
+           "Event", "ExplainResponse", "ImpressionOptions", "Interleaving", "ModelRef", "Options", "Problem", "PutResult",
+           "RankRequest", "RankResponse", "ReportEventsResponse", "SearchDocumentsResponse", "ShownDocument", "ShownList",
            "TagFilter", "from_item_status", "vectors"]
 
 

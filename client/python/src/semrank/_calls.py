@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import grpc
-from google.protobuf import wrappers_pb2
+from google.protobuf import json_format, wrappers_pb2
 from google.protobuf.message import Message
 
 from semrank import _chunks as chunks
@@ -19,13 +19,16 @@ from semrank._errors import Error, from_item_status, invalid_response
 from semrank._options import Options
 from semrank._steps import Connection, Give, Giving, Plan, Retry, Sleep
 from semrank.v1 import catalog_service_pb2 as catalog, common_pb2 as common
-from semrank.v1 import embedding_service_pb2 as embedding, model_service_pb2 as model_service, ranking_service_pb2 as ranking
+from semrank.v1 import embedding_service_pb2 as embedding, event_service_pb2 as event, model_service_pb2 as model_service
+from semrank.v1 import ranking_service_pb2 as ranking
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Message)
 Parts = Literal["both", "semantic", "lexical"]
 Side = Literal["query", "document"]
 Encoding = Literal["float32", "float16", "int8"]
 Key = int | str  # a number is Document.id, a text Document.document_id
+Fields = Mapping[str, Any]  # of a message, by name
 
 _PARTS: dict[str, Any] = {"both": common.PARTS_UNSPECIFIED, "semantic": common.PARTS_SEMANTIC, "lexical": common.PARTS_LEXICAL}
 _SIDES: dict[str, Any] = {"query": common.SIDE_QUERY, "document": common.SIDE_DOCUMENT}
@@ -58,6 +61,33 @@ def _each(name: str, items: Iterable[T], kind: type[T]) -> Iterator[T]:
         yield item
 
 
+def _message(name: str, kind: type[M], value: M | Fields) -> M:
+    """The message, made of its fields if they are given. ValueError for a field that it has not."""
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} {value!r:.40}: want {kind.__name__} or a dict of its fields, not {type(value).__name__}")
+    try:
+        return json_format.ParseDict(value, kind())
+    except json_format.ParseError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _messages(name: str, kind: type[M], values: Iterable[M | Fields]) -> list[M]:
+    if isinstance(values, (Message, Mapping)):
+        raise TypeError(f"{name} {values!r:.40}: want several in a list, not one")
+    return [_message(f"{name}[{i}]", kind, value) for i, value in enumerate(_several(name, values))]
+
+
+def _set_impression(request: ranking.RankRequest | catalog.SearchDocumentsRequest,
+                    impression: common.ImpressionOptions | Fields | None, interleave: common.Interleaving | Fields | None) -> None:
+    """An empty impression is set too, hence the copies."""
+    if impression is not None:
+        request.impression.CopyFrom(_message("impression", common.ImpressionOptions, impression))
+    if interleave is not None:
+        request.interleave.CopyFrom(_message("interleave", common.Interleaving, interleave))
+
+
 @dataclasses.dataclass
 class PutResult:
     """What became of the documents. Problem.index counts through all of them."""
@@ -74,16 +104,24 @@ class Calls:
     def rank(self, query: str, titles: Sequence[str] = (), *, ids: Sequence[int] = (), document_ids: Sequence[str] = (),
              vectors: bytes = b"", top_k: int = 0, min_score: float | None = None, model: str = "", version: int = 0,
              with_titles: bool = False, parts: Parts = "both", with_parts: bool = False,
-             filter: common.TagFilter | None = None, name_match: bool = False) -> Plan[ranking.RankResponse]:
+             filter: common.TagFilter | None = None, name_match: bool = False,
+             impression: common.ImpressionOptions | Fields | None = None,
+             interleave: common.Interleaving | Fields | None = None) -> Plan[ranking.RankResponse]:
         """Orders candidates for a query: position i of the response is candidate
         indices[i] with scores[i]. Any number of candidates: what exceeds the
         server's limits is sent in chunks, all to one version of the model. The
-        arguments are the fields of RankRequest."""
+        arguments are the fields of RankRequest.
+
+        With `impression`, {} at least, the server keeps the ranking, and report_events
+        refers to it by the impression_id of the response. A ranking with `impression`
+        or `interleave` is one list: ValueError if it exceeds a message. A retry may
+        keep it twice."""
         request = ranking.RankRequest(
             query=query, titles=_several("titles", titles), ids=ids, document_ids=_several("document_ids", document_ids),
             vectors=vectors, top_k=top_k, min_score=min_score, model=common.ModelRef(name=model, version=version),
             with_titles=with_titles, parts=_enum("parts", _PARTS, parts), with_parts=with_parts, filter=filter,
             name_match=name_match)
+        _set_impression(request, impression, interleave)
         deadline = self._connection.deadline_for()
         # The dimension of vectors is not known yet; their bytes count anyway.
         size = (len(request.titles) + len(request.ids) + len(request.document_ids), request.ByteSize())
@@ -274,18 +312,31 @@ class Calls:
     def search(self, query: str, *, top_k: int = 10, offset: int = 0, min_score: float | None = None, model: str = "",
                version: int = 0, with_titles: bool = True, with_payloads: bool = False, exclude: Iterable[Key] = (),
                filter: common.TagFilter | None = None, parts: Parts = "both", with_parts: bool = False,
-               name_match: bool = True) -> Plan[catalog.SearchDocumentsResponse]:
+               name_match: bool = True, impression: common.ImpressionOptions | Fields | None = None,
+               interleave: common.Interleaving | Fields | None = None) -> Plan[catalog.SearchDocumentsResponse]:
         """Finds the best documents of the whole catalog, best first. The arguments are
-        the fields of SearchDocumentsRequest."""
+        the fields of SearchDocumentsRequest; `impression` and `interleave` as in rank."""
         excluded = _by_kind(list(_several("exclude", exclude)))
-        response = yield from self._call("SearchDocuments", catalog.SearchDocumentsRequest(
+        request = catalog.SearchDocumentsRequest(
             query=query, top_k=top_k, offset=offset, min_score=min_score, model=common.ModelRef(name=model, version=version),
             with_titles=with_titles, with_payloads=with_payloads, exclude_ids=excluded["ids"],
             exclude_document_ids=excluded["document_ids"], filter=filter, parts=_enum("parts", _PARTS, parts),
-            with_parts=with_parts, name_match=name_match))
+            with_parts=with_parts, name_match=name_match)
+        _set_impression(request, impression, interleave)
+        response = yield from self._call("SearchDocuments", request)
         if 0 < top_k < len(response.hits):
             raise invalid_response("more hits than asked for")
         return response
+
+    def report_events(self, events: Iterable[event.Event | Fields] = (), *,
+                      impressions: Iterable[event.ShownList | Fields] = ()) -> Plan[event.ReportEventsResponse]:
+        """Reports what users did with lists of results, and lists that other systems
+        showed: {"impression_id": ..., "kind": "click", "position": 1} is an event.
+        Returns once they are on disk. A retry may keep an event without an event_id
+        twice. Reports are not split: all or none are kept."""
+        return (yield from self._call("ReportEvents", event.ReportEventsRequest(
+            events=_messages("events", event.Event, events),
+            impressions=_messages("impressions", event.ShownList, impressions))))
 
     def get_model(self, model: str = "", version: int = 0) -> Plan[model_service.Model]:
         """Describes one version; by default the current one of the default model."""

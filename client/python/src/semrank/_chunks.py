@@ -71,7 +71,7 @@ def blocks(items: Iterable[T], limits: MessageLimits, size: Callable[[T], int] =
 def rank_chunks(request: RankRequest, embedding_dim: int, limits: MessageLimits) -> Iterator[tuple[int, RankRequest]]:
     """The requests, at least one, that share the candidates of a request, each with
     the number of its first candidate. Candidates are numbered titles first, then
-    ids, document ids and vectors."""
+    ids, document ids and vectors. ValueError for one list that would be several."""
     common = RankRequest()
     common.CopyFrom(request)
     for name in (*_CANDIDATES, "vectors"):
@@ -82,7 +82,11 @@ def rank_chunks(request: RankRequest, embedding_dim: int, limits: MessageLimits)
         candidates += [("vectors", request.vectors[i:i + row_bytes]) for i in range(0, len(request.vectors), row_bytes)]
     room = MessageLimits(limits.max_texts, limits.max_bytes - common.ByteSize())
     begin = 0
-    for block in list(blocks(candidates, room, lambda candidate: size_of(candidate[1]))) or [[]]:
+    all_blocks = list(blocks(candidates, room, lambda candidate: size_of(candidate[1]))) or [[]]
+    if len(all_blocks) > 1 and (request.HasField("impression") or request.HasField("interleave")):
+        raise ValueError("a request with impression or interleave is one list, and this one exceeds a message: "
+                         "send fewer candidates")
+    for block in all_blocks:
         chunk = RankRequest()
         chunk.CopyFrom(common)
         for name in _CANDIDATES:
@@ -94,7 +98,9 @@ def rank_chunks(request: RankRequest, embedding_dim: int, limits: MessageLimits)
 
 def merged_ranking(top_k: int, parts: Sequence[tuple[int, RankResponse]]) -> RankResponse:
     """One response from those to the chunks, sorted as the server does; keeps the
-    best top_k (0 = all)."""
+    best top_k (0 = all). The server may have ordered a whole ranking by more than scores."""
+    if len(parts) == 1:
+        return parts[0][1]
     whole = RankResponse()
     for begin, part in parts:
         for numbers in (part.indices, part.embedded_titles):

@@ -16,7 +16,8 @@ from google.protobuf import wrappers_pb2
 from semrank._calls import Calls
 from semrank._options import Options
 from semrank._steps import Give, Giving, Open, Plan, Read, Send, Sleep
-from semrank.v1 import catalog_service_pb2_grpc, embedding_service_pb2_grpc, model_service_pb2_grpc, ranking_service_pb2_grpc
+from semrank.v1 import catalog_service_pb2_grpc, embedding_service_pb2_grpc, event_service_pb2_grpc, model_service_pb2_grpc
+from semrank.v1 import ranking_service_pb2_grpc
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,7 +37,8 @@ class _Base:
         self._channel: Any = self._open()
         stubs: tuple[Any, ...] = (
             ranking_service_pb2_grpc.RankingServiceStub, embedding_service_pb2_grpc.EmbeddingServiceStub,
-            catalog_service_pb2_grpc.CatalogServiceStub, model_service_pb2_grpc.ModelServiceStub)
+            catalog_service_pb2_grpc.CatalogServiceStub, event_service_pb2_grpc.EventServiceStub,
+            model_service_pb2_grpc.ModelServiceStub)
         self._methods: dict[str, Any] = {}
         for stub in stubs:
             self._methods.update(vars(stub(self._channel)))
@@ -100,6 +102,7 @@ class Client(_Base):
     get = _blocking(Calls.get)
     delete = _blocking(Calls.delete)
     search = _blocking(Calls.search)
+    report_events = _blocking(Calls.report_events)
     get_model = _blocking(Calls.get_model)
     list_models = _blocking(Calls.list_models)
     reload_model = _blocking(Calls.reload_model)
@@ -184,6 +187,7 @@ class AsyncClient(_Base):
     get = _awaitable(Calls.get)
     delete = _awaitable(Calls.delete)
     search = _awaitable(Calls.search)
+    report_events = _awaitable(Calls.report_events)
     get_model = _awaitable(Calls.get_model)
     list_models = _awaitable(Calls.list_models)
     reload_model = _awaitable(Calls.reload_model)
