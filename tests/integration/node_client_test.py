@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from secure_server import KEY, MAX_TEXTS, WRITE_KEY, SecureServer
+from secure_server import EVENTS_KEY, KEY, MAX_TEXTS, WRITE_KEY, SecureServer
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
@@ -59,7 +59,7 @@ def run(folder: pathlib.Path) -> int:
         if "gimp photo editor" not in printed.stdout:
             raise AssertionError(f"the README's program printed {printed.stdout}")
         return subprocess.run(["node", "client.js", address, server.certificate, KEY, WRITE_KEY, str(MAX_TEXTS),
-                               server.http_address.replace("127.0.0.1", "localhost")],
+                               server.http_address.replace("127.0.0.1", "localhost"), EVENTS_KEY],
                               cwd=folder, env=environment, timeout=120).returncode
     finally:
         server.stop()

@@ -62,7 +62,8 @@ async function* held(items) {
 
 // The requests, at least one, that share the candidates of a RankRequest, whose
 // `vectors` are a Buffer; each with the number of its first candidate. Candidates
-// are numbered titles first, then ids, document ids and vectors.
+// are numbered titles first, then ids, document ids and vectors. RangeError for one
+// list that would be several.
 function* rankChunks({titles = [], ids = [], documentIds = [], vectors, ...common}, embeddingDim, limits) {
   const rows = [];
   const rowBytes = 4 * embeddingDim;
@@ -72,6 +73,10 @@ function* rankChunks({titles = [], ids = [], documentIds = [], vectors, ...commo
   const room = {...limits, maxBytes: limits.maxBytes - sizeOf(common)};
   let begin = 0;
   const all = [...blocks(candidates, room, ({name, item}) => name === 'ids' ? 8 : sizeOf(item))];
+  if (all.length > 1 && (common.impression || common.interleave)) {
+    throw new RangeError('a request with impression or interleave is one list, and this one exceeds a message: ' +
+        'send fewer candidates');
+  }
   for (const block of all.length > 0 ? all : [[]]) {
     const itemsOf = (name) => block.filter((candidate) => candidate.name === name).map(({item}) => item);
     yield {begin, chunk: {...common, titles: itemsOf('titles'), ids: itemsOf('ids'), documentIds: itemsOf('documentIds'),
@@ -92,8 +97,10 @@ function sumOfTimings(parts) {
 }
 
 // One response from those to the chunks, {begin, response}, sorted as the server
-// does; keeps the best topK (0 = all).
+// does; keeps the best topK (0 = all). The server may have ordered a whole ranking
+// by more than scores.
 function mergedRanking(topK, parts) {
+  if (parts.length === 1) return parts[0].response;
   const responses = parts.map(({response}) => response);
   const numbered = (name, numberOf) =>
       parts.flatMap(({begin, response}) => response[name].map((item) => numberOf(item, begin)));

@@ -5,13 +5,13 @@
 //             that the server asks for, or after a backoff. reloadModel and
 //             checkHealth are not retried.
 //   Size      any number of texts and documents: rank sends in chunks what exceeds
-//             the server's limits, embed, put and embedStream use streams, and
+//             the server's limits, unless it is to keep the list; embed, put and embedStream use streams, and
 //             responses of any size are received.
 //   Errors    SemrankError; TypeError for an argument of the wrong kind; RangeError
 //             for an option or field that does not exist.
 import {
   Document, DocumentHit, EmbedTextsResponse, EmbedTextsStreamResponse, ExplainResponse, Limits, Model, Problem,
-  RankResponse, ReloadModelResponse, SearchDocumentsResponse, TagFilter,
+  RankResponse, ReloadModelResponse, ReportEventsResponse, SearchDocumentsResponse, TagFilter,
 } from './messages';
 
 export * from './messages';
@@ -50,6 +50,19 @@ export interface ModelName {
   version?: number | string;
 }
 
+/** Asks the server to keep a list as an impression, to which reportEvents refers: {} at least. */
+export interface Impression {
+  session?: string;
+  user?: string;
+}
+
+/** Two rankings in one list: that of `a` and either that of `b` or the order of the request. */
+export interface Interleaved {
+  a?: ModelName;
+  b?: ModelName;
+  requestOrder?: boolean;
+}
+
 /** The fields of RankRequest. */
 export interface RankFields {
   query: string;
@@ -65,6 +78,33 @@ export interface RankFields {
   withParts?: boolean;
   filter?: Partial<TagFilter>;
   nameMatch?: boolean;
+  impression?: Impression;
+  interleave?: Interleaved;
+}
+
+/** What a user did with a result: the fields of Event. timeMs counts from 1970; 0 = now. */
+export interface NewEvent {
+  impressionId: string;
+  /** 'click', 'conversion', 'dismissal' or a name of your own. */
+  kind: string;
+  /** From 1, in the list as returned. A click has a position or a document. */
+  position?: number;
+  document?: string;
+  timeMs?: number | string;
+  /** A second event with this id is not kept. */
+  eventId?: string;
+  value?: number;
+}
+
+/** A list that another system showed: the fields of ShownList. */
+export interface NewShownList {
+  impressionId?: string;
+  query?: string;
+  session?: string;
+  user?: string;
+  timeMs?: number | string;
+  results?: {document?: string; title?: string; score?: number}[];
+  ranker?: string;
 }
 
 /** The fields of SearchDocumentsRequest. Default of topK: 10; of withTitles: true. */
@@ -81,6 +121,8 @@ export interface SearchFields {
   withParts?: boolean;
   filter?: Partial<TagFilter>;
   nameMatch?: boolean;
+  impression?: Impression;
+  interleave?: Interleaved;
 }
 
 /** Exactly one of title, id and documentId. */
@@ -124,7 +166,10 @@ export class SemrankClient {
   constructor(address?: string, options?: ClientOptions);
   close(): void;
 
-  /** Orders candidates: position i of the response is candidate indices[i] with scores[i]. */
+  /**
+   * Orders candidates: position i of the response is candidate indices[i] with scores[i]. A ranking with `impression` or
+   * `interleave` is one list: RangeError if it exceeds a message. A retry may keep it twice.
+   */
   rank(request: RankFields): Promise<RankResponse>;
   /**
    * Ranks many queries over one stream, which costs the server less per query than rank. Results come in any order; that
@@ -149,6 +194,11 @@ export class SemrankClient {
   delete(keys: Iterable<Key>): Promise<number>;
   /** Finds the best documents of the whole catalog, best first. */
   search(request: SearchFields): Promise<SearchDocumentsResponse>;
+  /**
+   * Reports what users did with lists of results, and lists that other systems showed. Resolves once they are on disk. A
+   * retry may keep an event without an eventId twice. Reports are not split: all or none are kept.
+   */
+  reportEvents(report: {events?: Iterable<NewEvent>; impressions?: Iterable<NewShownList>}): Promise<ReportEventsResponse>;
   getModel(model?: ModelName): Promise<Model>;
   listModels(name?: string): Promise<Model[]>;
   /** Loads a version and makes it current; needs the admin role. */

@@ -7,7 +7,7 @@ const chunks = require('./chunks.js');
 const {Connection, Retry} = require('./connection.js');
 const {SemrankError, fromItemStatus, invalidResponse} = require('./errors.js');
 const {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, keysOf, modelOf,
-       rankRequest, searchRequest, textOf} = require('./requests.js');
+       rankRequest, reportRequest, searchRequest, textOf} = require('./requests.js');
 
 const REQUESTS_PER_DEADLINE = 1_000;
 
@@ -195,6 +195,10 @@ class SemrankClient {
     const response = await this.#call('CatalogService/SearchDocuments', request);
     if (request.topK > 0 && response.hits.length > request.topK) throw invalidResponse('more hits than asked for');
     return response;
+  }
+
+  async reportEvents(fields) {
+    return this.#call('EventService/ReportEvents', reportRequest(fields));
   }
 
   async getModel(model) {

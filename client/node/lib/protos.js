@@ -3,7 +3,7 @@
 const path = require('node:path');
 const protoLoader = require('@grpc/proto-loader');
 
-const services = ['ranking', 'embedding', 'catalog', 'model'].map((name) => `semrank/v1/${name}_service.proto`);
+const services = ['ranking', 'embedding', 'catalog', 'event', 'model'].map((name) => `semrank/v1/${name}_service.proto`);
 
 // 64-bit integers as strings: a number would round ids above 2^53.
 const definitions = protoLoader.loadSync([...services, 'google/rpc/status.proto', 'google/rpc/error_details.proto',

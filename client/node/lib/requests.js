@@ -77,19 +77,55 @@ function documentsOf(documents) {
 }
 
 const RANK_FIELDS = ['query', 'titles', 'ids', 'documentIds', 'vectors', 'topK', 'minScore', 'model', 'withTitles', 'parts',
-                     'withParts', 'filter', 'nameMatch'];
+                     'withParts', 'filter', 'nameMatch', 'impression', 'interleave'];
 const SEARCH_FIELDS = ['query', 'topK', 'offset', 'minScore', 'exclude', 'model', 'withTitles', 'withPayloads', 'parts',
-                       'withParts', 'filter', 'nameMatch'];
-
+                       'withParts', 'filter', 'nameMatch', 'impression', 'interleave'];
 const EXPLAIN_FIELDS = ['query', 'title', 'id', 'documentId', 'model', 'maxPoolingUnits', 'parts'];
 const EMBED_FIELDS = ['side', 'encoding', 'model'];
+const EVENT_FIELDS = ['impressionId', 'kind', 'position', 'document', 'timeMs', 'eventId', 'value'];
+const SHOWN_LIST_FIELDS = ['impressionId', 'query', 'session', 'user', 'timeMs', 'results', 'ranker'];
+const SHOWN_DOCUMENT_FIELDS = ['document', 'title', 'score'];
+
+// The fields of a message within those of a call.
+function messageOf(name, fields, known) {
+  if (kindOf(fields) !== 'an object') throw new TypeError(`${name}: want {${known[0]}: ...}, not ${kindOf(fields)}`);
+  checkNames(name, fields, known);
+  return fields;
+}
+
+// Asks for an impression, also by {}, and for two rankings in one list.
+function impressionOf({impression, interleave}) {
+  const request = {};
+  if (impression !== undefined) {
+    request.impression = messageOf('impression', impression, ['session', 'user']);
+    for (const [name, value] of Object.entries(impression)) textOf(`impression.${name}`, value);
+  }
+  if (interleave !== undefined) {
+    request.interleave = {...messageOf('interleave', interleave, ['a', 'b', 'requestOrder'])};
+    for (const name of ['a', 'b']) {
+      if (interleave[name] !== undefined) request.interleave[name] = modelOf(interleave[name]);
+    }
+  }
+  return request;
+}
+
+const messagesOf = (name, items, known) =>
+    [...iterableOf(name, items)].map((item, i) => messageOf(`${name}[${i}]`, item, known));
+
+function reportRequest(fields) {
+  checkNames('reportEvents', fields, ['events', 'impressions']);
+  const events = messagesOf('events', fields.events ?? [], EVENT_FIELDS);
+  const impressions = messagesOf('impressions', fields.impressions ?? [], SHOWN_LIST_FIELDS);
+  impressions.forEach(({results = []}, i) => messagesOf(`impressions[${i}].results`, results, SHOWN_DOCUMENT_FIELDS));
+  return {events, impressions};
+}
 
 function rankRequest(request) {
   checkNames('rank', request, RANK_FIELDS);
   textOf('query', request.query);
   for (const name of ['titles', 'documentIds']) textsOf(name, request[name] ?? []);
   listOf('ids', request.ids ?? []);
-  return {...request, model: modelOf(request.model), vectors: bytesOf(request.vectors),
+  return {...request, ...impressionOf(request), model: modelOf(request.model), vectors: bytesOf(request.vectors),
           parts: enumOf('parts', PARTS, request.parts ?? 'both')};
 }
 
@@ -106,7 +142,7 @@ function searchRequest(fields) {
   const {exclude = [], parts = 'both', withTitles = true, topK = 10, ...others} = fields;
   textOf('query', others.query);
   const {ids, documentIds} = byKind(keysOf('exclude', exclude));
-  return {...others, topK, withTitles, parts: enumOf('parts', PARTS, parts), model: modelOf(others.model),
+  return {...others, ...impressionOf(others), topK, withTitles, parts: enumOf('parts', PARTS, parts), model: modelOf(others.model),
           excludeIds: ids, excludeDocumentIds: documentIds};
 }
 
@@ -139,4 +175,4 @@ function byKind(keys) {
 }
 
 module.exports = {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, keysOf,
-                  modelOf, rankRequest, searchRequest, textOf};
+                  modelOf, rankRequest, reportRequest, searchRequest, textOf};

@@ -1,7 +1,7 @@
 // The package `semrank` against a real server, over TLS and with keys, and
 // against a server that misbehaves. Exits 1 with what went wrong.
 //
-// usage: node client.js HOST:PORT CERTIFICATE READ_KEY WRITE_KEY MAX_TEXTS HTTP_HOST:PORT
+// usage: node client.js HOST:PORT CERTIFICATE READ_KEY WRITE_KEY MAX_TEXTS HTTP_HOST:PORT EVENTS_KEY
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
@@ -9,13 +9,14 @@ const grpc = require('@grpc/grpc-js');
 const {SemrankClient, SemrankError, vectors} = require('semrank');
 const {definitions} = require('semrank/lib/protos.js');
 
-const [address, certificate, readKey, writeKey, maxTexts, httpAddress] = process.argv.slice(2);
+const [address, certificate, readKey, writeKey, maxTexts, httpAddress, eventsKey] = process.argv.slice(2);
 const TITLES = ['photo editor', 'mail reader', 'disk usage viewer'];
 const MANY_TITLES = Array.from({length: Number(maxTexts) + 2_000}, (_, i) => `${TITLES[i % 3]} number ${i}`);
 
 const tlsCa = fs.readFileSync(certificate);
 const client = new SemrankClient(address, {tlsCa, apiKey: readKey});
 const writer = new SemrankClient(address, {tlsCa, apiKey: writeKey});
+const reporter = new SemrankClient(address, {tlsCa, apiKey: eventsKey});
 
 async function collect(iterable) {
   const all = [];
@@ -87,6 +88,51 @@ const withRealServer = {
     assert.ok((await client.get(keys)).every((document) => document === null));
   },
 
+  async 'events of rankings are reported'() {
+    const {impressionId} = await client.rank({query: 'edit photos', titles: TITLES, impression: {}});
+    assert.match(impressionId, /^[\w-]{22}$/);
+    assert.equal((await client.rank({query: 'edit photos', titles: TITLES})).impressionId, '');
+    await writer.put([{documentId: 'shown', title: 'photo editor'}]);
+    const found = await client.search({query: 'edit photos', impression: {session: 's', user: 'u'}});
+    await writer.delete(['shown']);
+    assert.match(found.impressionId, /^[\w-]{22}$/);
+    const [{response}] = await collect(client.rankStream([{query: 'q', titles: TITLES, impression: {}}]));
+    assert.match(response.impressionId, /^[\w-]{22}$/);
+    const done = await reporter.reportEvents({events: [
+      {impressionId, kind: 'click', position: 1, timeMs: Date.now(), value: 0.5},
+      {impressionId: found.impressionId, kind: 'conversion', document: 'shown'},
+      {impressionId: 'elsewhere', kind: 'click', position: 1},
+    ]});
+    assert.deepEqual(done, {accepted: 3, impressionIds: [], unknownImpressions: 1, duplicates: 0});
+  },
+
+  async 'lists of other systems are reported'() {
+    const impressions = [{query: 'edit photos', results: [{document: 'gimp', title: 'photo editor'}]}];
+    const {accepted, impressionIds: [impressionId]} = await reporter.reportEvents({impressions});
+    assert.equal(accepted, 1);
+    const events = [{impressionId, kind: 'click', document: 'gimp', eventId: 'e-1'}];
+    assert.equal((await reporter.reportEvents({events})).accepted, 1);
+    assert.equal((await reporter.reportEvents({events})).duplicates, 1);
+  },
+
+  async 'two rankings are interleaved'() {
+    for (const interleave of [{requestOrder: true}, {a: {version: 0}, b: {}}]) {
+      const response = await client.rank({query: 'edit photos', titles: TITLES, impression: {}, interleave});
+      assert.deepEqual([...response.indices].sort(), [0, 1, 2]);
+      assert.match(response.impressionId, /^[\w-]{22}$/);
+    }
+    await assert.rejects(client.rank({query: 'q', titles: TITLES, interleave: {b: {}}}), /interleave/);
+  },
+
+  async 'one list is not split'() {
+    for (const fields of [{impression: {}}, {interleave: {requestOrder: true}}]) {
+      await assert.rejects(client.rank({query: 'q', titles: MANY_TITLES, ...fields}), new RangeError(
+          'a request with impression or interleave is one list, and this one exceeds a message: send fewer candidates'));
+    }
+    const whole = await client.rank({query: 'q', titles: MANY_TITLES.slice(0, maxTexts), impression: {}});
+    assert.deepEqual([whole.indices.length, whole.impressionId.length], [Number(maxTexts), 22]);
+  },
+
   async 'a response over the 4 MB of gRPC arrives'() {
     const titles = MANY_TITLES.slice(0, maxTexts).map((title) => title + ' '.repeat(500));
     const response = await client.rank({query: 'edit photos', titles, withTitles: true});
@@ -124,7 +170,7 @@ const withRealServer = {
 async function withFakeServer(handlers, use, options = {}) {
   const server = new grpc.Server();
   for (const service of ['semrank.v1.RankingService', 'semrank.v1.EmbeddingService', 'semrank.v1.CatalogService',
-                         'semrank.v1.ModelService', 'grpc.health.v1.Health']) {
+                         'semrank.v1.EventService', 'semrank.v1.ModelService', 'grpc.health.v1.Health']) {
     const definition = definitions[service];
     const ours = Object.fromEntries(Object.entries(handlers).filter(([name]) => name in definition));
     server.addService(definition, ours);
@@ -243,6 +289,15 @@ const withFakes = {
         /invalid response from the server: a candidate number is 9, of candidates 1/));
   },
 
+  async 'a list of one message keeps the order of the server'() {
+    const Rank = (_, done) => done(null, {indices: [1, 0], scores: [0.25, 0.5], impressionId: 'i'});
+    const GetLimits = (_, done) => done(null, {limits: {maxTextsPerRequest: 5_000}});
+    await withFakeServer({Rank, GetLimits}, async (fake) => {
+      const response = await fake.rank({query: 'q', titles: Array(2_000).fill('t'), impression: {}});
+      assert.deepEqual([response.indices, response.scores, response.impressionId], [[1, 0], [0.25, 0.5], 'i']);
+    });
+  },
+
   async 'an argument of the wrong kind is an error that says how'() {
     const client = new SemrankClient('127.0.0.1:1');
     const wrong = [
@@ -266,6 +321,12 @@ const withFakes = {
       [() => client.listModels({name: 'shop'}), 'name: want a text, not an object'],
       [() => client.checkHealth({service: ''}), 'service: want a text, not an object'],
       [() => client.reloadModel('shop'), "model: want an object, {name: 'shop'}, not a string"],
+      [() => client.reportEvents([{impressionId: 'i'}]), 'reportEvents: want reportEvents({events: ...}), not an array there'],
+      [() => client.reportEvents({events: {impressionId: 'i'}}), 'events: want an array or another iterable, not an object'],
+      [() => client.reportEvents({events: ['i']}), 'events[0]: want {impressionId: ...}, not a string'],
+      [() => client.rank({query: 'q', titles: TITLES, impression: true}), 'impression: want {session: ...}, not a boolean'],
+      [() => client.search({query: 'q', impression: {user: 7}}), 'impression.user: want a text, not a number'],
+      [() => client.search({query: 'q', interleave: {b: 'shop'}}), "model: want an object, {name: 'shop'}, not a string"],
       [() => client.getModel('shop'), "model: want an object, {name: 'shop'}, not a string"],
     ];
     for (const [call, message] of wrong) await assert.rejects(call, new TypeError(message));
@@ -273,6 +334,9 @@ const withFakes = {
     assert.throws(() => new SemrankClient({address}), TypeError);
     assert.throws(() => new SemrankClient('127.0.0.1:1', {tlsCA: ''}), new RangeError("SemrankClient: no option 'tlsCA'"));
     await assert.rejects(client.explain({query: 'q', text: 't'}), new RangeError("explain: no field 'text'"));
+    await assert.rejects(client.reportEvents({events: [{id: 'i'}]}), new RangeError("events[0]: no field 'id'"));
+    await assert.rejects(client.reportEvents({impressions: [{results: [{id: 'i'}]}]}),
+        new RangeError("impressions[0].results[0]: no field 'id'"));
     await assert.rejects(client.put([{id: 7, name: 't'}]), new RangeError("documents[0]: no field 'name'"));
   },
 
@@ -302,6 +366,7 @@ async function main() {
   }
   client.close();
   writer.close();
+  reporter.close();
 }
 
 main().catch((error) => {

@@ -13,6 +13,11 @@ export async function use(client: SemrankClient): Promise<number[]> {
   const [document] = await client.get([7n, 'name']);
   // @ts-expect-error: it may be null
   console.log(document.title);
+  const {impressionId} = await client.search({query: 'q', impression: {user: 'u'}, interleave: {b: {name: 'shop'}}});
+  const {accepted} = await client.reportEvents({events: [{impressionId, kind: 'click', position: 1}]});
+  console.log(accepted + 1, response.impressionId);
+  // @ts-expect-error: the kind is missing
+  await client.reportEvents({events: [{impressionId}]});
   // @ts-expect-error: no such side
   await client.embed({texts: ['t'], side: 'title'});
   // @ts-expect-error: the query is missing
