@@ -57,8 +57,8 @@ void SortByName(std::vector<std::string>& files) {
   std::ranges::sort(files, {}, [](const std::string& path) {
     return std::pair(fs::path(path).filename(), path);
   });
-  const auto repeated = std::ranges::unique(files);
-  files.erase(repeated.begin(), repeated.end());
+  // std::ranges::unique does not compile with clang 14.
+  files.erase(std::unique(files.begin(), files.end()), files.end());
 }
 
 std::int64_t TimeOf(const EventRecord& record) {
