@@ -36,6 +36,7 @@ FULL = {
     "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
     "embedJob": {"enabled": True, "parts": 2, "claim": "data"},
 }
+EVENTS = {"model": {"claim": "models"}, "replicas": 1, "events": {"claim": "clicks"}}
 
 
 def merge(base: dict, over: dict) -> dict:
@@ -81,12 +82,12 @@ class ChartTest(unittest.TestCase):
     def here(self, argument: str) -> str:
         """An argument of a container, with this test's paths instead of mounts."""
         for there, path in (("/models", "models"), ("/secrets/tls/tls.crt", "tls.crt"), ("/secrets/tls/tls.key", "tls.key"),
-                            ("/secrets/tls/ca.crt", "tls.crt"), ("/secrets/keys/keys", "keys"), ("/data", "data")):
+                            ("/secrets/tls/ca.crt", "tls.crt"), ("/secrets/keys/keys", "keys"), ("/data", "data"), ("/events", "events")):
             argument = argument.replace(there, f"{self.folder}/{path}")
         return argument
 
     def test_kubernetes_knows_every_field(self):
-        objects = [*self.objects(PLAIN).values(), *self.objects(FULL).values()]
+        objects = [thing for values in (PLAIN, FULL, EVENTS) for thing in self.objects(values).values()]
         kinds = {thing["kind"] for thing in objects}
         self.assertEqual(kinds, {"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "HorizontalPodAutoscaler",
                                  "ServiceMonitor", "Secret", "Job", "Pod"})
@@ -111,9 +112,22 @@ class ChartTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("set model.claim or model.init", done.stderr)
 
+    def test_a_claim_of_events_is_the_folder_of_one_server(self):
+        deployment = self.objects(EVENTS)["Deployment", "shop-semrank"]["spec"]
+        self.assertEqual((deployment["replicas"], deployment["strategy"]), (1, {"type": "Recreate"}))
+        pod = deployment["template"]["spec"]
+        self.assertIn("--events=/events", pod["containers"][0]["args"])
+        self.assertIn({"name": "events", "mountPath": "/events"}, pod["containers"][0]["volumeMounts"])
+        self.assertIn({"name": "events", "persistentVolumeClaim": {"claimName": "clicks"}}, pod["volumes"])
+        for values in ({"replicas": 2}, {"autoscaling": {"enabled": True}}):
+            self.assertIn("events.claim needs replicas=1 without autoscaling", self.render(merge(EVENTS, values)).stderr)
+        plain = self.objects(PLAIN)["Deployment", "shop-semrank"]["spec"]
+        self.assertNotIn("events", str(plain))
+        self.assertEqual(plain["strategy"], {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}})
+
     def test_the_server_takes_the_flags_and_listens_where_ports_and_probes_say(self):
         (self.folder / "keys").write_text(FULL["apiKeys"]["lines"][0] + "\n")
-        for values in (PLAIN, FULL):
+        for values in (PLAIN, FULL, EVENTS):
             pod = self.objects(values)["Deployment", "shop-semrank"]["spec"]["template"]["spec"]
             server = pod["containers"][0]
             arguments = [self.here(argument) for argument in server["args"]]
@@ -132,7 +146,7 @@ class ChartTest(unittest.TestCase):
             self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], seconds + 15)
 
     def test_every_mount_has_its_volume_and_every_service_finds_the_pods(self):
-        for values in (PLAIN, FULL):
+        for values in (PLAIN, FULL, EVENTS):
             objects = self.objects(values)
             pods = [thing["spec"]["template"] for (kind, _), thing in objects.items() if kind in ("Deployment", "Job")]
             for pod in pods:

@@ -55,6 +55,7 @@ func render(chart string) (string, error) {
 			err := root.ExecuteTemplate(&out, name, data)
 			return out.String(), err
 		},
+		"int64":   toInt,
 		"lower":   strings.ToLower,
 		"nindent": func(n int, text string) string { return "\n" + indent(n, text) },
 		"quote":   func(value any) string { return fmt.Sprintf("%q", fmt.Sprint(value)) },
