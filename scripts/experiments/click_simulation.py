@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Judges the correction of position bias: simulated users click on rankings of a
+judged collection, and models learn from these clicks.
+
+    scripts/experiments/click_simulation.py --docs=docs.tsv --train=train.tsv \\
+        --queries=dev.tsv --qrels=dev.qrels.txt --results=simulation.jsonl
+
+--train has pairs, query TAB title: what users who type the query want. A ranker
+(--before) orders the titles for each of these queries, users see the first ten,
+and click as --users describes (click_models.py). In a share of the lists
+(--exploration) two results are exchanged, as semrank-server --explore does.
+
+Three models learn from the same lists:
+
+  biased     from the clicks as they are
+  corrected  from the clicks, weighted by --position_bias=estimate
+  unbiased   from the clicks of users who look at every position (eta 0)
+
+"regained" is the share of what biased loses against unbiased that corrected wins
+back, in NDCG@10 of --queries. p compares corrected with biased by a paired
+randomization test over the queries, of the means over --seeds.
+
+The other table compares the estimated curve with the true one. Finished runs are
+kept in --results; an interrupted run continues where it stopped.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # leave the source tree as it is
+
+from click_models import NAMES, ClickModel, examination  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DEPTH = 10  # results of a list
+SIGN_FLIPS = 2000
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, text in (("docs", "doc_id TAB title"), ("train", "query TAB title, what users want"),
+                       ("queries", "judged queries"), ("qrels", "their TREC judgements"),
+                       ("results", "finished runs, as JSON lines")):
+        parser.add_argument(f"--{name}", required=True, type=pathlib.Path, metavar="FILE", help=text)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", metavar="DIR",
+                        help="folder of the programs (default: build/release/bin)")
+    parser.add_argument("--before", default="bm25", metavar="RANKER",
+                        help="ranker whose lists were shown (default: bm25)")
+    parser.add_argument("--users", choices=NAMES, default="position", help="click model (default: position)")
+    parser.add_argument("--eta", default="0.5,1,2", help="how fast attention falls (default: 0.5,1,2)")
+    parser.add_argument("--exploration", default="0.05", help="shares of lists that are changed (default: 0.05)")
+    parser.add_argument("--impressions", default="1000000", help="numbers of lists shown (default: 1000000)")
+    parser.add_argument("--seeds", type=int, default=3, help="runs of each (default: 3)")
+    parser.add_argument("--flags", default="", help="further flags of semrank-train, separated by blanks")
+    return parser.parse_args()
+
+
+def read_tsv(path, columns):
+    with path.open(encoding="utf-8") as lines:
+        return [line.rstrip("\n").split("\t")[:columns] for line in lines if line.strip()]
+
+
+def run(command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{command[0]} failed:\n{done.stderr[-2000:]}")
+    return done
+
+
+class Collection:
+    """The lists of the ranker before: for each query its first titles, and
+    which of them users want."""
+
+    def __init__(self, options, folder):
+        titles = dict(read_tsv(options.docs, 2))
+        ids = collections.defaultdict(list)
+        for name, title in titles.items():
+            ids[title].append(name)
+        wanted = collections.defaultdict(set)
+        for query, title in read_tsv(options.train, 2):
+            wanted[query].update(ids.get(title, ()))
+        queries = [query for query, names in wanted.items() if names]
+        (folder / "queries.tsv").write_text("".join(f"q{i}\t{q}\n" for i, q in enumerate(queries)), encoding="utf-8")
+        (folder / "qrels.txt").write_text(
+            "".join(f"q{i} 0 {name} 1\n" for i, q in enumerate(queries) for name in sorted(wanted[q])),
+            encoding="utf-8")
+        run([options.bin / "semrank-eval", f"--docs={options.docs}", f"--queries={folder / 'queries.tsv'}",
+             f"--qrels={folder / 'qrels.txt'}", "--candidates=all", f"--ranker={options.before}",
+             f"--run_out={folder / 'shown.run'}", f"--run_depth={DEPTH}"])
+        lists = collections.defaultdict(list)
+        for line in (folder / "shown.run").read_text(encoding="utf-8").splitlines():
+            query, _, name, *_ = line.split()
+            lists[query].append(name)
+        # (query, titles as ranked, whether each is wanted)
+        self.lists = [(query, [titles[name] for name in lists[f"q{i}"]],
+                       [name in wanted[query] for name in lists[f"q{i}"]])
+                      for i, query in enumerate(queries) if lists[f"q{i}"]]
+        self.wanted_share = sum(any(wanted) for _, _, wanted in self.lists) / max(1, len(self.lists))
+
+    def write_clicks(self, users, exploration, impressions, seed, path):
+        """Shows lists, draws clicks, and writes their sums: query, title,
+        clicks, impressions, position."""
+        rng = random.Random(f"{seed} {exploration} {impressions}")
+        clicked = [[0] * (DEPTH * DEPTH) for _ in self.lists]
+        shown = [[0] * (DEPTH * DEPTH) for _ in self.lists]
+        for _ in range(impressions):
+            number = rng.randrange(len(self.lists))
+            wanted = self.lists[number][2]
+            order = list(range(len(wanted)))
+            if len(order) > 1 and rng.random() < exploration:
+                first, second = rng.sample(range(len(order)), 2)
+                order[first], order[second] = order[second], order[first]
+            for position, place in enumerate(order):
+                shown[number][place * DEPTH + position] += 1
+            for position in users.clicks([wanted[place] for place in order], rng):
+                clicked[number][order[position - 1] * DEPTH + position - 1] += 1
+        with path.open("w", encoding="utf-8") as out:
+            for number, (query, titles, _) in enumerate(self.lists):
+                for place, title in enumerate(titles):
+                    for position in range(DEPTH):
+                        cell = place * DEPTH + position
+                        if shown[number][cell]:
+                            out.write(f"{query}\t{title}\t{clicked[number][cell]}\t{shown[number][cell]}"
+                                      f"\t{position + 1}\n")
+
+
+def train(options, clicks, model_dir, seed, *flags):
+    return run([options.bin / "semrank-train", f"--train={clicks}", f"--model_dir={model_dir}", f"--seed={seed}",
+                "--clicks=weight", *options.flags.split(), *flags])
+
+
+def ndcg_of(options, model_dir, folder):
+    """NDCG@10 by query."""
+    per_query = folder / "per_query.tsv"
+    run([options.bin / "semrank-eval", f"--docs={options.docs}", f"--queries={options.queries}",
+         f"--qrels={options.qrels}", "--candidates=all", f"--model_dir={model_dir}", f"--per_query={per_query}"])
+    lines = [line.split("\t") for line in per_query.read_text(encoding="utf-8").splitlines()]
+    column = lines[0].index("ndcg@10")
+    return {fields[0]: float(fields[column]) for fields in lines[1:]}
+
+
+def curve_of(model_dir):
+    """The curve that the model was corrected by: (examination, error) by position."""
+    newest = max((path for path in model_dir.iterdir() if path.name.isdigit()), key=lambda path: int(path.name))
+    config = json.loads((newest / "config.json").read_text(encoding="utf-8"))
+    training = config["training"]
+    return list(zip(training["examination"], training["examination_error"]))
+
+
+def measure(options, collection, setting, seed):
+    """One seed of one setting: NDCG@10 by query of the three models, and the curve."""
+    eta, exploration, impressions = setting
+    users = ClickModel(options.users, eta)
+    result = {"eta": eta, "exploration": exploration, "impressions": impressions, "seed": seed,
+              "users": options.users}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        clicks, all_seen = folder / "clicks.tsv", folder / "all_seen.tsv"
+        collection.write_clicks(users, exploration, impressions, seed, clicks)
+        collection.write_clicks(ClickModel(options.users, 0.0), exploration, impressions, seed, all_seen)
+        for model, file, flags in (("biased", clicks, []), ("corrected", clicks, ["--position_bias=estimate"]),
+                                   ("unbiased", all_seen, [])):
+            train(options, file, folder / model, seed, *flags)
+            result[model] = ndcg_of(options, folder / model, folder)
+        result["curve"] = curve_of(folder / "corrected")
+    return result
+
+
+def p_value(first, second):
+    """Of the difference of two lists of paired values, by random signs."""
+    rng = random.Random(1)
+    differences = [a - b for a, b in zip(first, second)]
+    observed = abs(sum(differences))
+    extreme = sum(abs(sum(d if rng.random() < 0.5 else -d for d in differences)) >= observed
+                  for _ in range(SIGN_FLIPS))
+    return (extreme + 1) / (SIGN_FLIPS + 1)
+
+
+def print_setting(setting, results):
+    eta, exploration, impressions = setting
+    queries = sorted(results[0]["biased"])
+    means = {model: [sum(r[model][q] for r in results) / len(results) for q in queries]
+             for model in ("biased", "corrected", "unbiased")}
+    ndcg = {model: sum(values) / len(values) for model, values in means.items()}
+    lost = ndcg["unbiased"] - ndcg["biased"]
+    regained = f"{(ndcg['corrected'] - ndcg['biased']) / lost:.0%}" if lost > 0.001 else "nothing lost"
+    print(f"| {eta:g} | {exploration:g} | {impressions:,} | {ndcg['biased']:.3f} | {ndcg['corrected']:.3f} | "
+          f"{ndcg['unbiased']:.3f} | {regained} | {p_value(means['corrected'], means['biased']):.3f} |")
+
+
+def print_curve(setting, results):
+    eta, exploration, impressions = setting
+    cells, worst = [], 0.0
+    for position in range(1, DEPTH + 1):
+        values = [r["curve"][min(position, len(r["curve"])) - 1] for r in results]
+        mean = sum(value for value, _ in values) / len(values)
+        error = sum(error for _, error in values) / len(values)
+        worst = max(worst, abs(mean / examination(position, eta) - 1))
+        cells.append(f"{mean:.3f} ± {error:.3f}")
+    print(f"| {eta:g} | {exploration:g} | {impressions:,} | {' | '.join(cells)} | {worst:.0%} |")
+
+
+def main():
+    options = parse_options()
+    done = {}
+    if options.results.exists():
+        for line in options.results.read_text(encoding="utf-8").splitlines():
+            result = json.loads(line)
+            done[result["eta"], result["exploration"], result["impressions"], result["seed"], result["users"]] = result
+    settings = [(float(eta), float(exploration), int(impressions)) for impressions in options.impressions.split(",")
+                for exploration in options.exploration.split(",") for eta in options.eta.split(",")]
+    collection = None
+    with tempfile.TemporaryDirectory() as name:
+        for setting in settings:
+            for seed in range(1, options.seeds + 1):
+                key = (*setting, seed, options.users)
+                if key in done:
+                    continue
+                if collection is None:
+                    collection = Collection(options, pathlib.Path(name))
+                    print(f"{len(collection.lists):,} queries; {collection.wanted_share:.0%} of the lists have a "
+                          "wanted result", file=sys.stderr)
+                done[key] = measure(options, collection, setting, seed)
+                with options.results.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps(done[key]) + "\n")
+                print(f"eta {setting[0]:g}, seed {seed}: done", file=sys.stderr)
+    groups = [(setting, [done[(*setting, seed, options.users)] for seed in range(1, options.seeds + 1)])
+              for setting in settings]
+    print("| eta | exploration | lists | biased | corrected | unbiased | regained | p |\n" + "|---" * 8 + "|")
+    for group in groups:
+        print_setting(*group)
+    positions = " | ".join(str(position) for position in range(1, DEPTH + 1))
+    print(f"\n| eta | exploration | lists | {positions} | largest error |\n" + "|---" * (DEPTH + 4) + "|")
+    for group in groups:
+        print_curve(*group)
+
+
+if __name__ == "__main__":
+    main()
