@@ -178,6 +178,7 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInChunks(
   const std::int64_t num_candidates = NumCandidates(request, embedding_dim);
   v1::RankRequest common = WithoutCandidates(request);
   v1::RankResponse whole;
+  bool is_split = false;
   // One chunk after another, since later ones name the version that answered
   // the first.
   const auto send = [&](v1::ModelRef& answering) -> absl::Status {
@@ -194,6 +195,7 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInChunks(
                     });
       const bool is_whole =
           NumCandidates(chunk, embedding_dim) == num_candidates;
+      is_split |= !is_whole;
       if (!is_whole && (request.has_impression() || request.has_interleave())) {
         return absl::InvalidArgumentError(
             "a request with impression or interleave is one list, and this one "
@@ -210,7 +212,9 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInChunks(
   };
   SEMRANK_RETURN_IF_ERROR(SendToOneVersion(
       request.model(), connection_.options().retry.max_attempts, send));
-  FinishRank(request.top_k(), whole);
+  // The order of one answer need not be that of its scores: exploration and
+  // interleaving change it.
+  if (is_split) FinishRank(request.top_k(), whole);
   return whole;
 }
 

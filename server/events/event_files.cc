@@ -1,7 +1,6 @@
 #include "server/events/event_files.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/events/event_files.h"
+#include "model/events/event_writer.h"
 
 namespace semrank {
 namespace {
@@ -79,22 +79,13 @@ absl::Status MakeFolder(const std::string& folder) {
   return ErrnoStatus(error.value(), "create", folder);
 }
 
-absl::StatusOr<FileDescriptor> TakeLock(const std::string& folder) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      FileDescriptor lock,
-      FileDescriptor::Open(folder + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW,
-                           kFileMode));
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
-  return absl::FailedPreconditionError(absl::StrFormat(
-      "--events=%s: another server writes events there", folder));
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EventFiles>> EventFiles::Open(
     const Options& options) {
   SEMRANK_RETURN_IF_ERROR(MakeFolder(options.folder));
-  SEMRANK_ASSIGN_OR_RETURN(FileDescriptor lock, TakeLock(options.folder));
+  SEMRANK_ASSIGN_OR_RETURN(FileDescriptor lock,
+                           LockEventFolder(options.folder));
   std::unique_ptr<EventFiles> files(new EventFiles(options, std::move(lock)));
   SEMRANK_RETURN_IF_ERROR(files->FindFiles());
   return files;

@@ -90,7 +90,7 @@ class EventsTest(unittest.TestCase):
         second = subprocess.run([BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--events={self.events}",
                                  "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"], capture_output=True, text=True, timeout=60)
         self.assertEqual(second.returncode, 1)
-        self.assertIn("another server writes events there", second.stderr)
+        self.assertIn("another program writes there", second.stderr)
 
     def test_a_full_disk_stops_reports_and_no_ranking(self):
         def limit() -> None:

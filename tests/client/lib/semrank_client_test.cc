@@ -291,6 +291,27 @@ TEST_F(LargeRequestTest, AnImpressionIsNotSplit) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("one list")));
 }
 
+// More candidates than the client assumes that a server takes, and no more than
+// this one does.
+TEST_F(LargeRequestTest, TheOrderOfOneAnswerStays) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
+    for (const float score : {.1f, .9f}) {
+      response->add_indices(score > .5f ? 1 : 0);
+      response->add_scores(score);
+    }
+    return grpc::Status::OK;
+  });
+  v1::Limits limits;
+  limits.set_max_texts_per_request(10'000);
+  limits.set_max_request_bytes(4 << 20);
+  server_.SetLimits(limits);
+  v1::RankRequest request = Request();
+  request.mutable_impression();
+  for (int i = 0; i < 2'000; ++i) request.add_titles("x");
+  ASSERT_OK_AND_ASSIGN(const v1::RankResponse response, client_->Rank(request));
+  EXPECT_THAT(response.indices(), ElementsAre(0, 1));
+}
+
 TEST_F(LargeRequestTest, LowerLimitsOfTheServerAreFetchedAgain) {
   ASSERT_EQ(EmbedOverAStream(), 100u);
   server_.SetLimits(MaxBytes(3'000));

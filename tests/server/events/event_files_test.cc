@@ -58,7 +58,7 @@ TEST_F(EventFilesTest, AnotherServerIsRefused) {
   Open();
   EXPECT_THAT(EventFiles::Open(options_),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("another server")));
+                       HasSubstr("another program")));
 }
 
 TEST_F(EventFilesTest, AFileEndsWithItsHourOrItsSize) {
