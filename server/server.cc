@@ -81,22 +81,22 @@ std::unique_ptr<StoredVectors> UseStoreForVectors(absl::Duration time_limit,
 }
 
 // The key comes after the lock: two servers could make two keys.
-absl::StatusOr<std::optional<OpenedEvents>> OpenEvents(
+absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenEvents(
     const EventOptions& options) {
-  if (options.folder.empty()) return std::nullopt;
+  if (options.folder.empty()) return nullptr;
   SEMRANK_ASSIGN_OR_RETURN(auto files,
                            EventFiles::Open({.folder = options.folder,
                                              .max_age = options.max_age,
                                              .max_bytes = options.max_bytes}));
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
                            KeyedHash::OpenOrCreate(options.folder));
-  return OpenedEvents{std::move(files), hash};
+  return std::make_unique<OpenedEvents>(OpenedEvents{std::move(files), hash});
 }
 
-std::unique_ptr<EventLog> StartEventLog(std::optional<OpenedEvents> opened,
+std::unique_ptr<EventLog> StartEventLog(std::unique_ptr<OpenedEvents> opened,
                                         EventLog::Options options,
                                         Metrics& metrics) {
-  if (!opened.has_value()) return nullptr;
+  if (opened == nullptr) return nullptr;
   return std::make_unique<EventLog>(std::move(opened->files), opened->hash,
                                     std::move(options), metrics);
 }
@@ -161,7 +161,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
 Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
                std::unique_ptr<Secrets> secrets,
                std::unique_ptr<DocumentVectorCache> cache,
-               std::optional<OpenedEvents> events)
+               std::unique_ptr<OpenedEvents> events)
     : options_(options),
       parts_only_(substitutes.parts_only),
       secrets_(std::move(secrets)),

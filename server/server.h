@@ -18,7 +18,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -130,7 +129,7 @@ class Server {
   Server(const ServerOptions& options, ServerSubstitutes substitutes,
          std::unique_ptr<Secrets> secrets,
          std::unique_ptr<DocumentVectorCache> cache,
-         std::optional<OpenedEvents> events);
+         std::unique_ptr<OpenedEvents> events);
 
   // Null without --shadow.
   std::unique_ptr<ShadowRanker> StartShadow(const ExperimentOptions& options);

@@ -3,9 +3,8 @@
 // is for the model that contributed it.
 //
 //   Session   the model with more clicks in a session wins it; equal numbers
-//   are
-//             a tie. A session without clicks says nothing. A list that names
-//             no session is one of its own.
+//             are a tie. A session without clicks says nothing. A list that
+//             names no session is one of its own.
 //   Sign test exact and two-sided: how often chance alone divides the sessions
 //             that were won so unequally.
 //   Share     (wins + ties / 2) / sessions with clicks, and the interval in

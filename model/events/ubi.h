@@ -3,8 +3,7 @@
 // them.
 //
 //   query_id     the id of the impression. Records without one belong to no
-//   list
-//                and are ignored.
+//                list and are ignored.
 //   action_name  makes a record an event, and is its kind: click_through is
 //                click, purchase is conversion; others in lower case, with _
 //                for what kinds may not have.

@@ -1,13 +1,11 @@
 // The folder of --events, as its one writer sees it.
 //
 //   Files    events-TIME-NUMBER.jsonl.zst, whose names sort by the time at
-//   which
-//            they were begun (UTC), even if the clock goes back. A process
-//            begins a new file with its first record; later ones follow when
-//            the file is large or the hour has ended.
+//            which they were begun (UTC), even if the clock goes back. A
+//            process begins a new file with its first record; later ones follow
+//            when the file is large or the hour has ended.
 //   Frames   each Append adds one Zstandard frame with a checksum, so that
-//   after
-//            a crash a record is whole or absent.
+//            after a crash a record is whole or absent.
 //   Lock     an flock(2) on FOLDER/lock, which the kernel releases even after a
 //            kill.
 //   Threads  not thread-safe, except num_bytes.

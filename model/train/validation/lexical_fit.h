@@ -9,9 +9,8 @@
 //            pairs rank worse than letters do.
 //   Result   w, to .005; 0 when it is below a hundredth.
 //   Titles   those of the catalogue, if it is known, otherwise of the log.
-//   Pairs
-//            whose title the log knows suit a lower w than others: with a
-//            catalogue each kind counts by its share of the catalogue.
+//   Pairs    those whose title the log knows suit a lower w than others: with
+//            a catalogue each kind counts by its share of the catalogue.
 //   Promise  the same pairs, model and seed give the same bits.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
