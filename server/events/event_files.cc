@@ -160,7 +160,7 @@ absl::Status EventFiles::WriteFrame(std::string_view lines) {
   return absl::OkStatus();
 }
 
-// After an error of fdatasync nobody knows what the file has, so it is not
+// After an error of fdatasync it is not known what the file has, so it is not
 // written again. A disk that stays full must not fill up with empty files.
 void EventFiles::AbandonWrite() {
   const File& file = files_.back();
