@@ -139,9 +139,7 @@ def ndcg_of(options, model_dir, folder):
     per_query = folder / "per_query.tsv"
     run([options.bin / "semrank-eval", f"--docs={options.docs}", f"--queries={options.queries}",
          f"--qrels={options.qrels}", "--candidates=all", f"--model_dir={model_dir}", f"--per_query={per_query}"])
-    lines = [line.split("\t") for line in per_query.read_text(encoding="utf-8").splitlines()]
-    column = lines[0].index("ndcg@10")
-    return {fields[0]: float(fields[column]) for fields in lines[1:]}
+    return {query: float(value) for query, metric, value in read_tsv(per_query, 3) if metric == "ndcg@10"}
 
 
 def curve_of(model_dir):
