@@ -1,10 +1,12 @@
-// Any bytes as the body of each path of the JSON API, which the first byte
-// chooses: an answer in JSON, never a 500.
+// Any bytes as the body of each path of the JSON API: an answer in JSON, never
+// a 500. The first line names the path; if there is none of that name its first
+// byte chooses one.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "server/api/json_api.h"
 #include "tests/fuzz/fuzz_server.h"
@@ -36,14 +38,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   static const HttpCalls& calls = *new HttpCalls(
       JsonApi(server.parts(), {kMaxBodyBytes, absl::OkStatus()}));
   if (size == 0) return 0;
-  const auto call =
-      std::next(calls.begin(),
-                static_cast<std::ptrdiff_t>(data[0] % calls.size()))
-          ->second;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = text.find('\n');
+  auto chosen = calls.find(std::string(text.substr(0, end)));
+  if (chosen == calls.end()) {
+    chosen = std::next(calls.begin(),
+                       static_cast<std::ptrdiff_t>(data[0] % calls.size()));
+  }
+  const auto& [path, call] = *chosen;
   if (!call.handle && !call.open_stream) return 0;
   const HttpResponse response = Answer(
       call,
-      {.body = std::string(reinterpret_cast<const char*>(data) + 1, size - 1)});
+      {.path = path,
+       .body = std::string(end == text.npos ? "" : text.substr(end + 1))});
   FUZZ_CHECK(response.status != 500);
   FUZZ_CHECK(nlohmann::json::accept(response.body) ||
              !call.handle);  // a stream answers in JSON lines

@@ -23,8 +23,9 @@ from google.protobuf import descriptor_pb2
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
-ROLES = ("read", "write", "admin")
-KEYS = {role: f"{role}-key-{hashlib.sha256(role.encode()).hexdigest()[:16]}" for role in ROLES}
+# What each role may call; write-events is none of the others.
+MAY = {"read": {"read"}, "write": {"read", "write"}, "write-events": {"write-events"}, "admin": {"read", "write", "write-events", "admin"}}
+KEYS = {role: f"{role}-key-{hashlib.sha256(role.encode()).hexdigest()[:16]}" for role in MAY}
 OPEN = None  # needs neither key nor certificate
 
 ROLE_OF_METHOD = {
@@ -32,9 +33,11 @@ ROLE_OF_METHOD = {
     "EmbeddingService": {"EmbedTexts": "read", "EmbedTextsStream": "read"},
     "CatalogService": {"PutDocuments": "write", "PutDocumentsStream": "write", "DeleteDocuments": "write",
                        "GetDocuments": "read", "SearchDocuments": "read"},
+    "EventService": {"ReportEvents": "write-events"},
     "ModelService": {"GetModel": "read", "ListModels": "read", "GetLimits": "read", "ResolveModel": "read", "ReloadModel": "admin"},
 }
 ROLE_OF_PATH = {
+    **dict.fromkeys(("/v1/events", "/v1/ubi", "/v1/ubi/ubi_events", "/v1/ubi/ubi_queries"), "write-events"),
     "/v1/put": "write", "/v1/put_stream": "write", "/v1/delete": "write", "/v1/reload": "admin",
     **dict.fromkeys(("/v1/get", "/v1/search", "/v1/rank", "/v1/explain", "/v1/embed", "/v1/model", "/v1/models", "/v1/limits", "/v1/list_models",
                      "/v1/resolve_model", "/v1/models/", "/v1/embeddings", "/v1/rerank", "/v2/rerank", "/v2/embed", "/embed", "/rerank", "/info"), "read"),
@@ -81,7 +84,7 @@ class AccessTest(unittest.TestCase):
         cls.log = open(cls.folder / "log", "w+")
         cls.addClassCleanup(cls.log.close)
         cls.server = subprocess.Popen(
-            [BINARIES / "semrank-server", f"--model_dir={cls.folder}/models", "--listen_address=127.0.0.1:0",
+            [BINARIES / "semrank-server", f"--model_dir={cls.folder}/models", f"--events={cls.folder}/events", "--listen_address=127.0.0.1:0",
              "--http_address=127.0.0.1:0", "--enable_admin_rpcs", "--access_log=1", f"--tls_cert={cls.folder}/server.pem",
              f"--tls_key={cls.folder}/server.key", f"--tls_client_ca={cls.folder}/ca.pem", f"--api_keys_file={cls.folder}/keys"],
             stdout=subprocess.PIPE, stderr=cls.log, text=True)
@@ -122,7 +125,7 @@ class AccessTest(unittest.TestCase):
         caller = next((held for held, secret in KEYS.items() if secret == key), None)
         if caller is None:
             return {grpc.StatusCode.UNAUTHENTICATED}
-        if ROLES.index(caller) < ROLES.index(role):
+        if role not in MAY[caller]:
             return {grpc.StatusCode.PERMISSION_DENIED}
         return {grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT}  # the message is empty
 
