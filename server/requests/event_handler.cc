@@ -269,7 +269,7 @@ class ReportHandler final : public HandlerOf<v1::ReportEventsResponse> {
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
-  void Wait(std::function<void()> resume) override;
+  void Wait(const std::function<void()>& resume) override;
 
  private:
   absl::Status MakeReport();
@@ -330,13 +330,12 @@ absl::Status ReportHandler::MakeReport() {
   return absl::OkStatus();
 }
 
-void ReportHandler::Wait(std::function<void()> resume) {
-  parts_.events->AddReport(
-      std::move(report_),
-      [this, resume = std::move(resume)](const ReportOutcome& outcome) {
-        outcome_ = outcome;
-        resume();
-      });
+void ReportHandler::Wait(const std::function<void()>& resume) {
+  parts_.events->AddReport(std::move(report_),
+                           [this, resume](const ReportOutcome& outcome) {
+                             outcome_ = outcome;
+                             resume();
+                           });
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class RequestHandler {
   // After kWaiting: begins what the request waits for, without a thread and
   // permits, and lets `resume` be called once it is done, by any thread, also
   // before Wait returns. That runs RunSlice and may delete the handler.
-  virtual void Wait(std::function<void()> resume) { resume(); }
+  virtual void Wait(const std::function<void()>& resume) { resume(); }
 
   // The response, which is complete after kDone.
   virtual const google::protobuf::MessageLite& response() const = 0;

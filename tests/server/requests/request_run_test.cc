@@ -73,8 +73,8 @@ class WaitingHandler final : public RequestHandler {
     return std::exchange(has_waited_, true) ? Progress::kDone
                                             : Progress::kWaiting;
   }
-  void Wait(std::function<void()> resume) override {
-    resume_.set_value(std::move(resume));
+  void Wait(const std::function<void()>& resume) override {
+    resume_.set_value(resume);
   }
   const google::protobuf::MessageLite& response() const override {
     return response_;
