@@ -34,7 +34,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # leave the source tree as it is
 
-from click_models import NAMES, ClickModel, examination  # noqa: E402
+from click_models import NAMES, UNWANTED, ClickModel, examination  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DEPTH = 10  # results of a list
@@ -52,6 +52,9 @@ def parse_options():
     parser.add_argument("--before", default="bm25", metavar="RANKER",
                         help="ranker whose lists were shown (default: bm25)")
     parser.add_argument("--users", choices=NAMES, default="position", help="click model (default: position)")
+    parser.add_argument("--noise", type=float, default=UNWANTED, metavar="SHARE",
+                        help="how often a user who looks at a result clicks it although it is not wanted "
+                        f"(default: {UNWANTED})")
     parser.add_argument("--eta", default="0.5,1,2", help="how fast attention falls (default: 0.5,1,2)")
     parser.add_argument("--exploration", default="0.05", help="shares of lists that are changed (default: 0.05)")
     parser.add_argument("--impressions", default="1000000", help="numbers of lists shown (default: 1000000)")
@@ -153,14 +156,14 @@ def curve_of(model_dir):
 def measure(options, collection, setting, seed):
     """One seed of one setting: NDCG@10 by query of the three models, and the curve."""
     eta, exploration, impressions = setting
-    users = ClickModel(options.users, eta)
+    users = ClickModel(options.users, eta, options.noise)
     result = {"eta": eta, "exploration": exploration, "impressions": impressions, "seed": seed,
-              "users": options.users}
+              "users": options.users, "noise": options.noise}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         clicks, all_seen = folder / "clicks.tsv", folder / "all_seen.tsv"
         collection.write_clicks(users, exploration, impressions, seed, clicks)
-        collection.write_clicks(ClickModel(options.users, 0.0), exploration, impressions, seed, all_seen)
+        collection.write_clicks(ClickModel(options.users, 0.0, options.noise), exploration, impressions, seed, all_seen)
         for model, file, flags in (("biased", clicks, []), ("corrected", clicks, ["--position_bias=estimate"]),
                                    ("unbiased", all_seen, [])):
             train(options, file, folder / model, seed, *flags)
@@ -209,14 +212,15 @@ def main():
     if options.results.exists():
         for line in options.results.read_text(encoding="utf-8").splitlines():
             result = json.loads(line)
-            done[result["eta"], result["exploration"], result["impressions"], result["seed"], result["users"]] = result
+            done[result["eta"], result["exploration"], result["impressions"], result["seed"], result["users"],
+                 result["noise"]] = result
     settings = [(float(eta), float(exploration), int(impressions)) for impressions in options.impressions.split(",")
                 for exploration in options.exploration.split(",") for eta in options.eta.split(",")]
     collection = None
     with tempfile.TemporaryDirectory() as name:
         for setting in settings:
             for seed in range(1, options.seeds + 1):
-                key = (*setting, seed, options.users)
+                key = (*setting, seed, options.users, options.noise)
                 if key in done:
                     continue
                 if collection is None:
@@ -227,7 +231,7 @@ def main():
                 with options.results.open("a", encoding="utf-8") as out:
                     out.write(json.dumps(done[key]) + "\n")
                 print(f"eta {setting[0]:g}, seed {seed}: done", file=sys.stderr)
-    groups = [(setting, [done[(*setting, seed, options.users)] for seed in range(1, options.seeds + 1)])
+    groups = [(setting, [done[(*setting, seed, options.users, options.noise)] for seed in range(1, options.seeds + 1)])
               for setting in settings]
     print("| eta | exploration | lists | biased | corrected | unbiased | regained | p |\n" + "|---" * 8 + "|")
     for group in groups:
