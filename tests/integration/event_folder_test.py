@@ -1,6 +1,6 @@
 """Events of a real server: on disk after kill -9, one server a folder, a full disk, a restart.
 
-  events_test.py PROJECT BINARIES
+  event_folder_test.py PROJECT BINARIES
 """
 import json
 import pathlib
