@@ -7,6 +7,7 @@ certificates, a steady clock.
     tests/chaos/environment.py --only=disk_full,certificates
 
 disk_full       a store on a full file system (mounts a tmpfs: root only)
+trainer_full    a training whose checkpoints and model do not fit onto the disk (root only)
 read_only       a store and a model folder on a file system that turns read-only (root only)
 open_files      `ulimit -n`, with more connections than it allows
 memory          RLIMIT_AS, with requests as large as the limits allow; the server may end, not hang
@@ -132,6 +133,31 @@ class Case:
             with self.server(flag) as server:
                 self.check_known(Caller(server.address), known)
         return {"acknowledged": len(known), "lost": 0, "refusal": refusal[:160], "seconds_until_room_is_used": seconds}
+
+    def trainer_full(self) -> dict:
+        """The model does not fit onto the disk; once there is room, the run resumes and publishes what it would have."""
+        with file_system(self.folder / "disk") as disk:
+            (self.folder / "clicks.tsv").write_text("".join(f"fix {a}\t{a} {b} shop\n" for a in kill9.WORDS for b in kill9.WORDS))
+
+            def train(models: pathlib.Path, *flags: str) -> subprocess.CompletedProcess:
+                return subprocess.run([self.build / "bin/semrank-train", f"--train={self.folder}/clicks.tsv", f"--model_dir={models}", "--tower=linear",
+                                       "--embedding_dim=256", "--epochs=2", "--checkpoint_batches=1", "--threads=1", *flags],
+                                      capture_output=True, text=True, timeout=60)
+
+            def published(models: pathlib.Path) -> list:
+                return [(path.name, path.read_bytes()) for path in models.glob("*/weights.safetensors")]
+            if train(self.folder / "roomy").returncode != 0:
+                raise Broken("semrank-train fails")
+            with open(disk / "filler", "wb") as filler:
+                filler.write(bytes(shutil.disk_usage(disk).free - (64 << 10)))
+            full = train(disk / "models")
+            if full.returncode != 1 or "No space left on device" not in full.stderr or published(disk / "models"):
+                raise Broken(f"training onto a full disk: exit {full.returncode}, {full.stderr}")
+            (disk / "filler").unlink()
+            resumed = train(disk / "models", "--resume")
+            if resumed.returncode != 0 or published(disk / "models") != published(self.folder / "roomy"):
+                raise Broken(f"training once there is room: exit {resumed.returncode}, {resumed.stderr}")
+        return {"refusal": full.stderr.strip().splitlines()[-1][:160], "other_weights": 0}
 
     def read_only(self) -> dict:
         with file_system(self.folder / "disk") as disk:
@@ -268,7 +294,7 @@ class Case:
         return int(call(*RANK)["model"]["version"])
 
 
-CASES = ("disk_full", "read_only", "open_files", "memory", "certificates", "clock")
+CASES = ("disk_full", "trainer_full", "read_only", "open_files", "memory", "certificates", "clock")
 
 
 def main() -> int:
