@@ -4,6 +4,7 @@
     cmake --preset release && cmake --build --preset release
     tests/chaos/overload.py --json=overload.json
     tests/chaos/overload.py --titles=300 --kinds=new --forms=unary --multiples=1,4,10
+    tests/chaos/overload.py --titles=300 --kinds=new --forms=unary,json --multiples=2,4 --beside=2
 
 Pins semrank-server to one core and the generator to another. For each case it measures the
 unloaded latency, the peak (closed loop), then an open loop at multiples of the peak: goodput
@@ -15,6 +16,9 @@ What refusing costs bounds the goodput: with CPU time s a call served and r a ca
 most `attainable` = (1 - k r / s) / (1 - r / s) of the peak can be answered at k times the peak,
 in whatever order it refuses. `served_cpu_us` (closed loop) and `unserved_cpu_us` (flood; with the
 work on calls that came too late) are these two.
+
+--beside=2 runs a busy loop on each of the two cores, at the priority of the server and the
+generator, or lower by --beside_nice. The peak is measured beside them, too; the floor is then 0.8.
 
 A cell whose `offered` stays below the requested rate shows nothing about higher rates: the generator's
 core was the limit. Exits 1 when a goodput is below --floor of the peak at multiples that the
@@ -40,9 +44,23 @@ SERVER_CORE, GENERATOR_CORE = 0, 1
 # Where the system permits it, other work of the machine gets less CPU time.
 NICENESS = -20 if os.geteuid() == 0 else 0
 FLOOR = 0.9
+BESIDE_FLOOR = 0.8  # beside busy loops
 SHORT_FLOOR = 0.4  # a server that runs every call keeps a third
 # An offered rate that is this close to what was asked for counts as reached.
 REACHED = 0.9
+
+
+@contextlib.contextmanager
+def busy_loops(count, nice):
+    """`count` processes, on the two cores in turn."""
+    loops = [subprocess.Popen(["nice", "-n", str(nice), "taskset", "-c", str((SERVER_CORE, GENERATOR_CORE)[i % 2]), sys.executable, "-c",
+                               "while True: pass"]) for i in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 @contextlib.contextmanager
@@ -143,12 +161,14 @@ def parse_options():
     parser.add_argument("--inflight", type=numbers, default=[2, 8], help="of the closed loops that find the peak; small calls need more, of large ones more would be refused")
     parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--model", choices=bench_serving.MODELS, default="dssm")
-    parser.add_argument("--floor", type=float, help=f"default: {FLOOR}, {SHORT_FLOOR} with --short")
+    parser.add_argument("--beside", type=int, default=0, help="number of busy loops")
+    parser.add_argument("--beside_nice", type=int, default=0, help="how much lower the priority of the loops is")
+    parser.add_argument("--floor", type=float, help=f"default: {FLOOR}, {BESIDE_FLOOR} with --beside, {SHORT_FLOOR} with --short")
     parser.add_argument("--server_flags", type=str.split, default=[])
     parser.add_argument("--word_list", default="/usr/share/dict/words")
     options = parser.parse_args()
     if options.floor is None:
-        options.floor = SHORT_FLOOR if options.short else FLOOR
+        options.floor = SHORT_FLOOR if options.short else BESIDE_FLOOR if options.beside else FLOOR
     if options.short:
         options.titles, options.kinds, options.forms, options.multiples, options.seconds = [300], ["new"], ["unary", "json"], [4], 3
     return options
@@ -156,13 +176,13 @@ def parse_options():
 
 def main():
     options = parse_options()
-    os.nice(NICENESS)
+    os.nice(0 if options.beside else NICENESS)
     if len(os.sched_getaffinity(0)) < 2:
         sys.exit("two cores are needed, one for the server and one for the generator")
     results, wrong = [], []
     with tempfile.TemporaryDirectory() as folder:
         model = bench_serving.train(options, pathlib.Path(folder), options.model)
-        with running_server(options.build, model, options.server_flags) as (server, addresses):
+        with running_server(options.build, model, options.server_flags) as (server, addresses), busy_loops(options.beside, options.beside_nice):
             for form in options.forms:
                 for kind in options.kinds:
                     for titles in options.titles:
