@@ -9,6 +9,7 @@ usage: proxy_test.py PROJECT_DIR BINARY_DIR
 Exit code 77 (skipped) without haproxy.
 """
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -53,22 +54,31 @@ class ProxyTest(unittest.TestCase):
                         "subjectAltName=DNS:localhost,IP:127.0.0.1", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                         "-keyout", cls.folder / "key.pem", "-out", cls.folder / "cert.pem"], check=True, capture_output=True)
         (cls.folder / "certificate.pem").write_text((cls.folder / "cert.pem").read_text() + (cls.folder / "key.pem").read_text())
-        cls.server = subprocess.Popen([BINARIES / "semrank-server", f"--model_dir={MODEL}", "--listen_address=127.0.0.1:0",
-                                       "--http_address=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        cls.addClassCleanup(cls.stop, cls.server)
-        grpc, http = re.search(r" grpc=\S+:(\d+) http=\S+:(\d+)", cls.server.stdout.readline()).groups()
+        cls.server, cls.address_of = cls.start_server()
         cls.port, cls.http_port = free_port(), free_port()
         cls.stored = (PROJECT / "deploy/proxy/haproxy.cfg").read_text()
-        cls.address_of = {"grpc": grpc, "http": http}
-        cls.proxy = cls.start_proxy(cls.stored, cls.port, cls.http_port)
-        cls.client = [BINARIES / "semrank", f"--address=localhost:{cls.port}", f"--tls_ca={cls.folder}/cert.pem"]
-        limit = time.monotonic() + MAX_WAIT_SECONDS
-        while subprocess.run([*cls.client, "health"], capture_output=True).returncode != 0:
-            assert time.monotonic() < limit and cls.proxy.poll() is None, "haproxy does not pass calls"
+        cls.proxy = cls.start_proxy(cls.stored, cls.port, cls.http_port, cls.address_of)
+        cls.client = cls.wait_for_calls(cls.port, cls.proxy)
 
     @classmethod
-    def start_proxy(cls, text: str, port: int, http_port: int) -> subprocess.Popen:
-        grpc, http = cls.address_of["grpc"], cls.address_of["http"]
+    def start_server(cls, *flags: str) -> tuple[subprocess.Popen, dict]:
+        server = subprocess.Popen([BINARIES / "semrank-server", f"--model_dir={MODEL}", "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0",
+                                   *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cls.addClassCleanup(cls.stop, server)
+        return server, re.search(r" grpc=\S+:(?P<grpc>\d+) http=\S+:(?P<http>\d+)", server.stdout.readline()).groupdict()
+
+    @classmethod
+    def wait_for_calls(cls, port: int, proxy: subprocess.Popen) -> list:
+        """The client's command."""
+        client = [BINARIES / "semrank", f"--address=localhost:{port}", f"--tls_ca={cls.folder}/cert.pem"]
+        limit = time.monotonic() + MAX_WAIT_SECONDS
+        while subprocess.run([*client, "health"], capture_output=True).returncode != 0:
+            assert time.monotonic() < limit and proxy.poll() is None, "haproxy does not pass calls"
+        return client
+
+    @classmethod
+    def start_proxy(cls, text: str, port: int, http_port: int, address_of: dict) -> subprocess.Popen:
+        grpc, http = address_of["grpc"], address_of["http"]
         for there, here in (("0.0.0.0:50443", f"127.0.0.1:{port}"), ("0.0.0.0:8443", f"127.0.0.1:{http_port}"),
                             ("127.0.0.1:50051", f"127.0.0.1:{grpc}"), ("127.0.0.1:8080", f"127.0.0.1:{http}"), ("port 8080", f"port {http}"),
                             # A server on a busy machine answers late; the proxy must not take it for down.
@@ -223,7 +233,7 @@ class ProxyTest(unittest.TestCase):
     def test_an_address_makes_a_bounded_number_of_calls(self):
         lowered = self.stored.replace("http_req_rate(1s)", "http_req_rate(60s)").replace("sc0_http_req_rate gt 3000", f"sc0_http_req_rate gt {MAX_CALLS}")
         ports = free_port(), free_port()
-        proxy = self.start_proxy(lowered, *ports)
+        proxy = self.start_proxy(lowered, *ports, self.address_of)
         for name, port in zip(("grpc", "http"), ports):
             with self.subTest(frontend=name):
                 limit = time.monotonic() + MAX_WAIT_SECONDS
@@ -236,6 +246,24 @@ class ProxyTest(unittest.TestCase):
                         passed += 1
                 self.assertEqual(passed, MAX_CALLS)
         proxy.terminate()
+
+    def test_behind_the_proxy_a_key_is_a_caller(self):
+        keys = {"batch": "0" * 32, "front": "1" * 32}
+        (self.folder / "keys").write_text("".join(f"read {hashlib.sha256(key.encode()).hexdigest()}\n" for key in keys.values()))
+        for name, key in keys.items():
+            (self.folder / name).write_text(key)
+        _, address_of = self.start_server(f"--api_keys_file={self.folder}/keys")
+        port = free_port()
+        proxy = self.start_proxy(self.stored, port, free_port(), address_of)
+        client = self.wait_for_calls(port, proxy)
+        # Beyond what the server queues; its refusals are its own.
+        with subprocess.Popen([*client, f"--api_key_file={self.folder}/batch", "load", "--inflight=200", "--connections=4", "--num_titles=1000",
+                               "--new_titles", "--duration=30s", "--warmup=0s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as batch:
+            front = subprocess.run([*client, f"--api_key_file={self.folder}/front", "--output=json", "load", "--rate=20", "--num_titles=1000", "--new_titles",
+                                    "--duration=1s", "--warmup=1s"], capture_output=True, text=True)
+            self.assertIsNone(batch.poll())
+            batch.terminate()
+        self.assertEqual(json.loads(front.stdout)["failed"], {}, front.stderr)
 
     def test_a_slow_body_takes_no_connection_to_the_server(self):
         def connections() -> int:
