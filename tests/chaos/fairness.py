@@ -6,19 +6,25 @@
     tests/chaos/fairness.py --only=unread,bodies
 
 unread    two connections over gRPC call for large responses and never read them; with keys, and
-          again as callers of one address
+          again as callers of one address. The p99 of others is compared with that beside two
+          connections that make as many calls a second and read the responses
 bodies    60 and 280 connections send a JSON body at a byte a second
 hog       one key keeps 400 calls of new titles in flight, beside 20 calls a second of another key
+writes    one key puts batches of 1,000 documents over 16 connections, beside puts, searches and
+          rankings of another key
 
-Promises: others keep 98 % of their calls beside unread responses and a hog, and 95 % of their
-JSON calls beside slow bodies. Exits 1 when one is broken. The server has few permits, so that a
-few megabytes of unread responses are too many.
+Promises: others keep 98 % of their calls beside unread responses, a hog and writes, and 95 % of
+their JSON calls beside slow bodies; beside unread responses their p99 is at most 3 times that
+beside read ones (not with --short). Exits 1 when one is broken. The server has few permits, so that
+a few megabytes of unread responses are too many, and a core of its own where there are two.
 """
 import argparse
 import contextlib
 import hashlib
 import http.client
+import itertools
 import json
+import os
 import pathlib
 import select
 import socket
@@ -38,8 +44,13 @@ DATA, WINDOW_UPDATE, GOAWAY, ACK, END_STREAM = 0, 8, 7, 1, 1
 TITLES, TITLE_BYTES = 60, 1_000  # a request of 60 kB; the response repeats the titles
 MAX_INFLIGHT_TEXTS = 10_001  # 41 MB of unread responses
 CALLS_IN_FLIGHT = 400  # of an attacker: 51 MB
+CALLS_A_SECOND = 300  # of an attacker
+MAX_P99_RATIO = 3
 QUERY, TITLE, WITH_TITLES = 1, 2, 9  # fields of RankRequest
-KEYS = {"attacker": "read", "other": "read"}
+KEYS = {"attacker": "write", "other": "write"}
+BATCH, BATCH_CONNECTIONS = 1_000, 16
+SERVER_CORE, *CALLER_CORES = sorted(os.sched_getaffinity(0))
+MAX_WINDOW = (1 << 31) - 1
 
 
 def call_headers(path: bytes, key: str) -> bytes:
@@ -65,12 +76,13 @@ def data_frames(stream: int, body: bytes) -> bytes:
     return b"".join(frame(DATA, END_STREAM if piece is pieces[-1] else 0, stream, piece) for piece in pieces)
 
 
-class UnreadCaller(threading.Thread):
-    """One connection whose window for responses is closed; it keeps CALLS_IN_FLIGHT calls open."""
+class LargeCaller(threading.Thread):
+    """One connection for CALLS_A_SECOND calls, at most CALLS_IN_FLIGHT of them open; unless it reads, its window for
+    responses is closed."""
 
-    def __init__(self, address: str, key: str, end: float):
+    def __init__(self, address: str, key: str, reads: bool, end: float):
         super().__init__(daemon=True)
-        self.address, self.key, self.end = address, key, end
+        self.address, self.key, self.reads, self.end = address, key, reads, end
         self.calls = self.refused = self.connections = 0
 
     def run(self) -> None:
@@ -82,17 +94,18 @@ class UnreadCaller(threading.Thread):
         host, port = self.address.rsplit(":", 1)
         with socket.create_connection((host, int(port)), 5) as connection:
             self.connections += 1
-            # SETTINGS_INITIAL_WINDOW_SIZE of 0, and no limit on streams that matters.
-            connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, b"\0\x04\0\0\0\0"))
-            window, open_calls, stream, buffer = 65_535, 0, 1, b""
-            body = rank_request()
+            # SETTINGS_INITIAL_WINDOW_SIZE.
+            connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
+                               frame(SETTINGS, 0, 0, b"\0\x04" + struct.pack(">I", MAX_WINDOW if self.reads else 0)))
+            window, open_calls, stream, buffer, unread = 65_535, 0, 1, b"", 0
+            body, begin, calls = rank_request(), time.monotonic(), 0
             while time.monotonic() < self.end:
-                while open_calls < CALLS_IN_FLIGHT and window >= len(body):
+                while open_calls < CALLS_IN_FLIGHT and window >= len(body) and calls < CALLS_A_SECOND * (time.monotonic() - begin):
                     connection.sendall(frame(HEADERS, END_HEADERS, stream, call_headers(b"/semrank.v1.RankingService/Rank", self.key)) +
                                        data_frames(stream, body))
                     window, open_calls, stream = window - len(body), open_calls + 1, stream + 2
-                    self.calls += 1
-                if select.select([connection], [], [], 0.05)[0]:
+                    self.calls, calls = self.calls + 1, calls + 1
+                if select.select([connection], [], [], 0.002)[0]:
                     piece = connection.recv(1 << 16)
                     if not piece:
                         return
@@ -102,8 +115,13 @@ class UnreadCaller(threading.Thread):
                     payload, buffer = buffer[9:9 + size], buffer[9 + size:]
                     if kind == WINDOW_UPDATE and of == 0:
                         window += int.from_bytes(payload, "big")
+                    elif kind == DATA:
+                        unread += size
+                        if unread > 30_000:
+                            connection.sendall(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", unread)))
+                            unread = 0
                     elif kind == RST_STREAM or (kind == HEADERS and flags & END_STREAM):
-                        open_calls, self.refused = max(open_calls - 1, 0), self.refused + 1
+                        open_calls, self.refused = max(open_calls - 1, 0), self.refused + (kind == RST_STREAM)
                     elif kind == PING and not flags & ACK:
                         connection.sendall(frame(PING, ACK, 0, payload))
                     elif kind == SETTINGS and not flags & ACK:
@@ -135,6 +153,62 @@ class SlowBody(threading.Thread):
             time.sleep(1)
 
 
+def post(connection: http.client.HTTPConnection, path: str, key: str, body: dict) -> int:
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", "Authorization": f"Bearer {key}"})
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
+class BatchWriter(threading.Thread):
+    """Puts batches of new titles, one after another."""
+
+    def __init__(self, address: str, key: str, number: int, end: float):
+        super().__init__(daemon=True)
+        self.address, self.key, self.number, self.end, self.documents, self.refused = address, key, number, end, 0, 0
+
+    def run(self) -> None:
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        for batch in itertools.count():
+            if time.monotonic() > self.end:
+                return
+            status = post(connection, "/v1/put", self.key, {"documents": [
+                {"document_id": f"batch-{self.number}-{i}", "title": f"photo editor {batch} of {self.number} number {i}"} for i in range(BATCH)]})
+            self.documents += BATCH * (status == 200)
+            self.refused += status != 200
+
+
+class Others:
+    """Some calls of each kind a second, one after another, each timed from when it was due."""
+
+    RATE = 20
+
+    def __init__(self, address: str, key: str):
+        self.address, self.key = address, key
+        self.bodies = {"/v1/put": {"documents": [{"document_id": "other", "title": "photo editor"}]},
+                       "/v1/search": {"query": "photo editor"}, "/v1/rank": {"query": "photo", "titles": ["photo editor", "image viewer"]}}
+
+    def run(self, seconds: int) -> dict:
+        reports, threads = {}, []
+        for path in self.bodies:
+            threads.append(threading.Thread(target=lambda path=path: reports.update({path: self.run_one(path, seconds)})))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+        return reports
+
+    def run_one(self, path: str, seconds: int) -> dict:
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        codes, times, begin = [], [], time.monotonic()
+        for i in range(seconds * self.RATE):
+            due = begin + i / self.RATE
+            time.sleep(max(due - time.monotonic(), 0))
+            codes.append(post(connection, path, self.key, self.bodies[path]))
+            times.append(time.monotonic() - due)
+        return {"calls": len(codes), "failed": sum(code != 200 for code in codes), "reasons": sorted({code for code in codes if code != 200}),
+                "p99_ms": round(1e3 * sorted(times)[int(0.99 * len(times))], 1)}
+
+
 def load(build: pathlib.Path, server: Server, seconds: int, *flags: str) -> dict:
     """The report of `semrank load`, whose failures do not end this program."""
     run = subprocess.run([build / "bin/semrank", "--output=json", "load", f"--address={server.grpc_address}", f"--duration={seconds}s",
@@ -157,11 +231,15 @@ def check(what: str, report: dict, least: float) -> None:
 
 
 class Case:
-    def __init__(self, build: pathlib.Path, folder: pathlib.Path, seconds: int):
-        self.build, self.folder, self.seconds = build, folder, seconds
+    def __init__(self, build: pathlib.Path, folder: pathlib.Path, short: bool):
+        self.build, self.folder, self.short, self.seconds = build, folder, short, 3 if short else 30
         (folder / "keys").write_text("".join(f"{role} {hashlib.sha256(key.encode()).hexdigest()}\n" for key, role in KEYS.items()))
         for key in KEYS:
             (folder / key).write_text(key)
+
+    def server(self, *flags: str) -> Server:
+        """On a core of its own, if there is another one for its callers."""
+        return Server(self.build, MODEL, *flags, prefix=("taskset", "-c", str(SERVER_CORE)) if CALLER_CORES else ())
 
     def key_flags(self, key: str, keys: bool) -> list:
         return [f"--api_key_file={self.folder}/{key}"] if keys else []
@@ -170,31 +248,38 @@ class Case:
         figures = {}
         for keys in (True, False):
             name = "by key" if keys else "of one address"
-            with Server(self.build, MODEL, f"--max_inflight_texts={MAX_INFLIGHT_TEXTS}", "--max_texts_per_request=10000",
-                        *([f"--api_keys_file={self.folder}/keys"] if keys else [])) as server:
-                flags = ("--rate=50", "--num_titles=10", *self.key_flags("other", keys))
-                quiet = load(self.build, server, 2, *flags)
-                attackers = [UnreadCaller(server.grpc_address, "attacker", time.monotonic() + self.seconds + 2) for _ in range(2)]
-                for attacker in attackers:
-                    attacker.start()
-                time.sleep(1)
-                report = load(self.build, server, self.seconds, *flags)
-                report |= {"quiet_p99_ms": quiet["p99_ms"], "attacker_calls": sum(a.calls for a in attackers),
-                           "unread_mb": round(metric(server, "semrank_unread_response_bytes") / 1e6, 1),
-                           "ended": metric(server, "semrank_unread_responses_ended_total")}
-            for attacker in attackers:
-                attacker.join()
-            figures[name] = report
+            report = self.beside_large_calls(keys, reads=False)
+            read = self.beside_large_calls(keys, reads=True)
+            figures[name] = report | {"read_p99_ms": read["p99_ms"], "read_failed": read["failed"], "read_calls": read["attacker_calls"]}
             if not report["attacker_calls"]:
                 raise Broken("the attackers made no call")
             check(f"unread responses, callers {name}", report, 0.98)
+            if not self.short and report["p99_ms"] > MAX_P99_RATIO * read["p99_ms"]:
+                raise Broken(f"unread responses, callers {name}: p99 {report['p99_ms']} ms, {read['p99_ms']} ms beside read ones")
         return figures
+
+    def beside_large_calls(self, keys: bool, reads: bool) -> dict:
+        with self.server(f"--max_inflight_texts={MAX_INFLIGHT_TEXTS}", "--max_texts_per_request=10000",
+                         *([f"--api_keys_file={self.folder}/keys"] if keys else [])) as server:
+            flags = ("--rate=50", "--num_titles=10", *self.key_flags("other", keys))
+            quiet = load(self.build, server, 2, *flags)
+            attackers = [LargeCaller(server.grpc_address, "attacker", reads, time.monotonic() + self.seconds + 2) for _ in range(2)]
+            for attacker in attackers:
+                attacker.start()
+            time.sleep(1)
+            report = load(self.build, server, self.seconds, *flags)
+            report |= {"quiet_p99_ms": quiet["p99_ms"], "attacker_calls": sum(a.calls for a in attackers),
+                       "unread_mb": round(metric(server, "semrank_unread_response_bytes") / 1e6, 1),
+                       "ended": metric(server, "semrank_unread_responses_ended_total")}
+        for attacker in attackers:
+            attacker.join()
+        return report
 
     def bodies(self) -> dict:
         figures = {}
         body = json.dumps({"query": "photo", "titles": ["photo editor", "image viewer"]})
         for count in (60, 280):
-            with Server(self.build, MODEL) as server:
+            with self.server() as server:
                 slow = SlowBody(server.address, count, time.monotonic() + self.seconds + 1)
                 slow.start()
                 time.sleep(1)
@@ -217,7 +302,7 @@ class Case:
         return figures
 
     def hog(self) -> dict:
-        with Server(self.build, MODEL, f"--api_keys_file={self.folder}/keys") as server:
+        with self.server(f"--api_keys_file={self.folder}/keys") as server:
             front = ("--rate=20", "--num_titles=300", "--new_titles", *self.key_flags("other", True))
             quiet = load(self.build, server, 2, *front)
             hog = threading.Thread(target=lambda: figures.update(hog=load(
@@ -235,7 +320,25 @@ class Case:
         return figures
 
 
-CASES = ("unread", "bodies", "hog")
+    def writes(self) -> dict:
+        with self.server(f"--api_keys_file={self.folder}/keys", f"--store=rocksdb:{self.folder}/store") as server:
+            others = Others(server.address, "other")
+            quiet = others.run(2)
+            end = time.monotonic() + self.seconds + 2
+            batches = [BatchWriter(server.address, "attacker", i, end) for i in range(BATCH_CONNECTIONS)]
+            for batch in batches:
+                batch.start()
+            time.sleep(1)
+            figures = {path: report | {"quiet_p99_ms": quiet[path]["p99_ms"]} for path, report in others.run(self.seconds).items()}
+            for batch in batches:
+                batch.join()
+            figures["batch"] = {"documents": sum(batch.documents for batch in batches), "refused": sum(batch.refused for batch in batches)}
+        for path in others.bodies:
+            check(f"a batch of writes, {path}", figures[path], 0.98)
+        return figures
+
+
+CASES = ("unread", "bodies", "hog", "writes")
 
 
 def main() -> int:
@@ -245,12 +348,14 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="3 seconds each, otherwise 30")
     parser.add_argument("--json", type=pathlib.Path, help="file for the figures; they are printed as well")
     options = parser.parse_args()
+    if CALLER_CORES:
+        os.sched_setaffinity(0, CALLER_CORES)
     figures = {}
     broken = 0
     for name in options.only.split(","):
         with tempfile.TemporaryDirectory() as folder:
             try:
-                figures[name] = getattr(Case(options.build, pathlib.Path(folder), 3 if options.short else 30), name)()
+                figures[name] = getattr(Case(options.build, pathlib.Path(folder), options.short), name)()
             except Broken as error:
                 print(error, file=sys.stderr)
                 broken = 1
