@@ -6,8 +6,10 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 #include "model/cli/exit_code.h"
 #include "server/base/limits.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 namespace {
@@ -52,6 +54,16 @@ absl::StatusOr<std::int64_t> MaxConnections(std::int64_t requested,
       "max_connections", std::to_string(requested),
       absl::StrFormat("the limit of %d open files (ulimit -n) has room for %d",
                       open_files, most));
+}
+
+void WarnAboutFewConnections(std::int64_t max_connections) {
+  const std::int64_t wanted = Limits().max_connections;
+  if (max_connections >= wanted) return;
+  LogWarning(
+      "at most %s at once instead of %s (--max_connections): the limit on open "
+      "files is %s (ulimit -n)",
+      CountText(max_connections, "connection"), GroupDigits(wanted),
+      GroupDigits(OpenFileLimit()));
 }
 
 }  // namespace semrank

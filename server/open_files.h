@@ -21,6 +21,10 @@ std::int64_t OpenFileLimit();
 absl::StatusOr<std::int64_t> MaxConnections(std::int64_t requested,
                                             std::int64_t open_files);
 
+// Logs that the limit on open files has reduced the default of
+// --max_connections to `max_connections`, if it has.
+void WarnAboutFewConnections(std::int64_t max_connections);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_OPEN_FILES_H_

@@ -14,10 +14,11 @@
 #ifndef SEMRANK_SERVER_PAGES_PAGES_H_
 #define SEMRANK_SERVER_PAGES_PAGES_H_
 
+#include <string>
+
 #include "server/base/lifecycle.h"
 #include "server/base/metrics.h"
 #include "server/http/http_routes.h"
-#include "server/pages/search_page.h"
 
 namespace semrank {
 
@@ -25,6 +26,15 @@ namespace semrank {
 HttpPages OperatorPages(const Lifecycle* lifecycle, const Metrics* metrics);
 // "/openapi.json".
 void AddOpenApi(HttpPages& pages);
+
+struct PlaygroundOptions {
+  // HOST:PORT of gRPC, which the page shows in its snippets.
+  std::string grpc_address;
+  // Whether callers need a key, which a form without JavaScript cannot send.
+  bool needs_key = false;
+  // Whether the page reports its lists and the results that are opened.
+  bool keeps_events = false;
+};
 
 // "/", "/api" and "/pages/..."; and "/?", where the playground's form goes
 // without JavaScript, as a call that runs "/v1/search" of `calls`.

@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "absl/time/clock.h"
@@ -33,6 +35,21 @@ namespace semrank {
 
 // The processor time of this process.
 absl::Duration ProcessorTime();
+
+// How alike two rankings of the same candidates are.
+struct RankingComparison {
+  // The share of the first ten results of one ranking (all, if it has fewer)
+  // that are among as many first results of the other.
+  double overlap = 1;
+  // Kendall's tau of the first ranking's first 100 results: 1 = the second one
+  // has them in the same order, -1 = in the opposite one. Nullopt for fewer
+  // than two.
+  std::optional<double> correlation = {};
+};
+
+// `other` has all candidates of `shown`, and maybe more.
+RankingComparison CompareRankings(std::span<const RankedDocument> shown,
+                                  std::span<const RankedDocument> other);
 
 class ShadowRanker {
  public:

@@ -1,9 +1,9 @@
-#include "server/ranking/explore.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <utility>
+
+#include "server/ranking/experiments.h"
 
 namespace semrank {
 namespace {

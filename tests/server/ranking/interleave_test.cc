@@ -1,11 +1,11 @@
-#include "server/ranking/interleave.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <numeric>
 #include <set>
+
+#include "server/ranking/experiments.h"
 
 namespace semrank {
 namespace {

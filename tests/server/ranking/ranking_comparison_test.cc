@@ -1,9 +1,9 @@
-#include "server/ranking/ranking_comparison.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "server/ranking/shadow_ranker.h"
 
 namespace semrank {
 namespace {
