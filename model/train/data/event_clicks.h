@@ -1,4 +1,5 @@
-// The clicks of folders of events (--events) as training data.
+// The clicks of folders of events (--events) as training data, and what a run
+// needs to know of its clicks before its pairs.
 //
 //   Train    sums of clicks by query, title and position, of the lists that
 //            ClickJoin does not drop.
@@ -11,10 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/data/input_lines.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/events/click_rows.h"
@@ -39,6 +42,20 @@ struct EventClicks {
 // standard error.
 absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
                                             TextInterner& texts);
+
+// The weights of positions, and the clicks of --events.
+struct Clicks {
+  PositionWeights weights;
+  std::vector<ClickRow> rows = {};
+  std::shared_ptr<const ClickedLists> judged_lists;
+};
+
+// Estimates the examination of positions if that is asked for. `texts` gets
+// those of the rows. Fails as ReadEventClicks, ReadRows, ReadExamination and
+// EstimateExamination.
+absl::StatusOr<Clicks> ReadClicks(const TrainOptions& options,
+                                  const BadLines& bad_lines,
+                                  TextInterner& texts);
 
 // The rows that have clicks as pairs, with the weights of their positions.
 // `shown` as ReadPairs has it. InvalidArgument without two different titles.

@@ -1,4 +1,5 @@
-// Reads the pairs of a training run into memory.
+// Reads the pairs of a training run into memory, and checks that something can
+// be learned from them.
 //
 //   Errors   Ctrl-C ends it with Cancelled. Others are those of the file system
 //            and of BadLines.
@@ -6,6 +7,7 @@
 #define SEMRANK_MODEL_TRAIN_DATA_READ_PAIRS_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,16 @@ std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);
 // own as often as they occur, do not fit in memory.
 absl::Status CheckRepeatsFit(const TrainOptions& options,
                              const std::vector<TextPair>& pairs);
+
+// InvalidArgument, naming the files and what to do, when
+//   * every query has clicked every title, and no titles were shown without a
+//     click: no title is a negative;
+//   * the queries look like the ids of a file of documents or queries: each
+//     stands once, and nearly all are a number with at most a few letters
+//     before it. --force accepts them.
+absl::Status CheckPairsCanTeach(const TrainOptions& options,
+                                std::span<const TextPair> pairs,
+                                const TextInterner& texts);
 
 }  // namespace semrank
 
