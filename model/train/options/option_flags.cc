@@ -4,10 +4,8 @@
 
 #include "absl/strings/str_format.h"
 #include "model/format/model_config.h"
-#include "model/nn/clsm_tower.h"
-#include "model/text/ngram_vocabulary.h"
+#include "model/train/options/network_flags.h"
 #include "model/train/options/recipes.h"
-#include "model/train/options/ssi_options.h"
 
 namespace semrank {
 namespace {
@@ -31,172 +29,94 @@ std::string LogQOfData() {
       kPopularTitlesLogQ);
 }
 
-void AddDataFlags(CommandLine& command_line, DataOptions& options) {
-  command_line.Group("Data");
-  command_line.Add("train", &options.train_files,
-                   "Files of clicked pairs: query TAB title [TAB clicks [TAB "
-                   "impressions [TAB position]]]; plain, .gz or .zst; - is "
-                   "standard input. "
-                   "Pairs with 0 clicks are ignored; --clicks says what the "
-                   "counts of the others do.");
-  command_line.Add("events", &options.event_paths,
-                   "Folders of events that semrank-server --events has "
-                   "written, or files of them: their clicks are joined as by "
-                   "semrank events join and take the place of --train.");
-  command_line.Add("model_dir", &options.model_dir,
-                   "Folder to publish the model in, as its next version. Also "
-                   "gets training.jsonl, the metrics of every epoch, and "
-                   "report.html.");
-  command_line.Add(
+void AddDataFlags(CommandLine& flags, DataOptions& options) {
+  flags.Group("Data");
+  flags.Add(
+      "train", &options.train_files,
+      "Files of clicked pairs: query TAB title [TAB clicks [TAB impressions "
+      "[TAB position]]]; plain, .gz or .zst; - is standard input. Pairs with 0 "
+      "clicks are ignored; --clicks says what the counts of the others do.");
+  flags.Add("events", &options.event_paths,
+            "Folders of events that semrank-server --events has written, or "
+            "files of them: their clicks are joined as by semrank events join "
+            "and take the place of --train.");
+  flags.Add("model_dir", &options.model_dir,
+            "Folder to publish the model in, as its next version. Also gets "
+            "training.jsonl, the metrics of every epoch, and report.html.");
+  flags.Add(
       "valid_fraction", &options.valid_fraction,
       absl::StrFormat(
-          "Share of the queries of --train, 0 to %g, whose pairs "
-          "are held out for the validation loss and not learned "
-          "from. -1 = %g where the loss chooses the epoch, if these "
-          "are %d pairs or more; otherwise 0.",
+          "Share of the queries of --train, 0 to %g, whose pairs are held out "
+          "for the validation loss and not learned from. -1 = %g where the "
+          "loss chooses the epoch, if these are %d pairs or more; otherwise 0.",
           kMaxValidFraction, kDefaultValidFraction, kMinPairsForLoss));
-  command_line.Add("keep_pairs", &options.keep_pairs,
-                   "Most pairs whose texts are kept in the folder of the "
-                   "published version (pairs.tsv), for a run that continues it "
-                   "with new clicks: a random sample of all pairs that the "
-                   "model has learned from. 0 = none.",
-                   {.min = 0, .max = 10'000'000});
-  command_line.Add(
-      "judge_fraction", &options.judge_fraction,
-      absl::StrFormat(
-          "Share of the queries, 0 to %g, whose pairs are not learned from, so "
-          "that they judge the models of this and of later nights. A hash "
-          "chooses them, the same in every run. -1 = %g with --events or "
-          "--publish=if_better, otherwise 0.",
-          kMaxValidFraction, kDefaultJudgeFraction));
-  command_line.Add("judge_days", &options.judge_days,
-                   "--events with --publish=if_better: the lists that were "
-                   "shown in this many days before the newest one judge the "
-                   "model and are not learned from.",
-                   {.min = 1, .max = 3650});
-  command_line.Add("valid_queries", &options.valid_queries,
-                   "Judged queries, query_id TAB query, whose NDCG is measured "
-                   "after each epoch; needs --valid_docs and --valid_qrels.");
-  command_line.Add("docs", &options.docs_file,
-                   "Documents of the catalogue, doc_id TAB title, or .csv and "
-                   ".jsonl as semrank put reads them. Beside --train their "
-                   "titles count in the idf of the lexical part, and its "
-                   "weight suits the share of them that the log knows. Without "
-                   "--train they are all that the model is made of: letter "
-                   "trigrams weighted by the catalogue, beside the general "
-                   "English model if it is installed and knows the texts.");
-  command_line.Add("valid_docs", &options.valid_docs,
-                   "Documents, doc_id TAB title, that --valid_queries rank.");
-  command_line.Add("valid_qrels", &options.valid_qrels,
-                   "Judgements of --valid_queries, as TREC qrels.");
-  command_line.Group("Data", CommandLine::Level::kAdvanced);
-  command_line.Add("valid_pairs", &options.valid_pair_files,
-                   "Files of pairs, as --train, for the validation loss.");
-  command_line.Add("valid_candidates", &options.valid_judged_only,
-                   "Documents that a query of --valid_queries ranks: all, or "
-                   "those judged for it.",
-                   {{"all", false}, {"judged", true}});
-  command_line.Add("valid_halves", &options.valid_halves,
-                   "Scores each half of the validation queries apart, too "
-                   "(\"halves\" in training.jsonl), for two-fold "
-                   "cross-validation by scripts/experiments/tune.py.");
-  command_line.Add("judged", &options.judged_file,
-                   "Judged titles, query TAB title TAB grade. Those of a lower "
-                   "grade than the clicked one are the negatives of "
-                   "--negative_sampling=shown and --hard_negatives.");
-  AddBadLinesFlag(command_line, &options.max_bad_lines);
-  command_line.Add("max_text_bytes", &options.max_text_bytes,
-                   "Longest query or title in bytes after normalising, as a "
-                   "server has for texts that it embeds. A line with a longer "
-                   "one is a bad line.",
-                   {.min = 1, .max = std::int64_t{1} << 30});
-  command_line.Add(
-      "memory_limit", &options.memory_limit,
-      absl::StrFormat("Bytes of memory. Pairs that take more than %g %% of it "
-                      "are read from their files again in each epoch, in "
-                      "random blocks through a shuffle buffer that takes what "
-                      "model and mini-batches leave. 0 = half of this "
-                      "machine's memory.",
-                      100 * kMaxPairShare),
-      {.min = 0, .max = std::int64_t{1} << 50});
+  flags.Add(
+      "keep_pairs", &options.keep_pairs,
+      "Most pairs whose texts are kept in the folder of the published version "
+      "(pairs.tsv), for a run that continues it with new clicks: a random "
+      "sample of all pairs that the model has learned from. 0 = none.",
+      {.min = 0, .max = 10'000'000});
+  flags.Add("judge_fraction", &options.judge_fraction,
+            absl::StrFormat(
+                "Share of the queries, 0 to %g, whose pairs are not learned "
+                "from, so that they judge the models of this and of later "
+                "nights. A hash chooses them, the same in every run. -1 = %g "
+                "with --events or --publish=if_better, otherwise 0.",
+                kMaxValidFraction, kDefaultJudgeFraction));
+  flags.Add("judge_days", &options.judge_days,
+            "--events with --publish=if_better: the lists that were shown in "
+            "this many days before the newest one judge the model and are not "
+            "learned from.",
+            {.min = 1, .max = 3650});
+  flags.Add("valid_queries", &options.valid_queries,
+            "Judged queries, query_id TAB query, whose NDCG is measured after "
+            "each epoch; needs --valid_docs and --valid_qrels.");
+  flags.Add(
+      "docs", &options.docs_file,
+      "Documents of the catalogue, doc_id TAB title, or .csv and .jsonl as "
+      "semrank put reads them. Beside --train their titles count in the idf of "
+      "the lexical part, and its weight suits the share of them that the log "
+      "knows. Without --train they are all that the model is made of: letter "
+      "trigrams weighted by the catalogue, beside the general English model if "
+      "it is installed and knows the texts.");
+  flags.Add("valid_docs", &options.valid_docs,
+            "Documents, doc_id TAB title, that --valid_queries rank.");
+  flags.Add("valid_qrels", &options.valid_qrels,
+            "Judgements of --valid_queries, as TREC qrels.");
+  flags.Group("Data", CommandLine::Level::kAdvanced);
+  flags.Add("valid_pairs", &options.valid_pair_files,
+            "Files of pairs, as --train, for the validation loss.");
+  flags.Add("valid_candidates", &options.valid_judged_only,
+            "Documents that a query of --valid_queries ranks: all, or those "
+            "judged for it.",
+            {{"all", false}, {"judged", true}});
+  flags.Add("valid_halves", &options.valid_halves,
+            "Scores each half of the validation queries apart, too (\"halves\" "
+            "in training.jsonl), for two-fold cross-validation by "
+            "scripts/experiments/tune.py.");
+  flags.Add("judged", &options.judged_file,
+            "Judged titles, query TAB title TAB grade. Those of a lower grade "
+            "than the clicked one are the negatives of "
+            "--negative_sampling=shown and --hard_negatives.");
+  AddBadLinesFlag(flags, &options.max_bad_lines);
+  flags.Add(
+      "max_text_bytes", &options.max_text_bytes,
+      "Longest query or title in bytes after normalising, as a server has for "
+      "texts that it embeds. A line with a longer one is a bad line.",
+      {.min = 1, .max = std::int64_t{1} << 30});
+  flags.Add("memory_limit", &options.memory_limit,
+            absl::StrFormat(
+                "Bytes of memory. Pairs that take more than %g %% of it are "
+                "read from their files again in each epoch, in random blocks "
+                "through a shuffle buffer that takes what model and "
+                "mini-batches leave. 0 = half of this machine's memory.",
+                100 * kMaxPairShare),
+            {.min = 0, .max = std::int64_t{1} << 50});
 }
 
-void AddNetworkFlags(CommandLine& command_line, TowerOptions& options) {
-  command_line.Group("Network");
-  command_line.Add("tower", &options.kind,
-                   "linear (bag of features, one layer), dssm (the same with "
-                   "tanh layers; the default if --hidden is given), clsm (word "
-                   "windows, convolution, max pooling: depends on the order of "
-                   "words), ssi (tf-idf words compared through a learned "
-                   "matrix, see --ssi). Each has defaults of its own: see the "
-                   "recipes below.",
-                   kTowerNames);
-  command_line.Add("shared_towers", &options.shared,
-                   "One network for queries and titles; otherwise one for "
-                   "each. ssi: --ssi decides.");
-  command_line.Add("hidden", &options.hidden_dims,
-                   "Sizes of the hidden layers; may be empty. The first of "
-                   "clsm is its convolution; linear and ssi have none.",
-                   {.min = 1, .max = kMaxLayerWidth});
-  command_line.Add("embedding_dim", &options.embedding_dim,
-                   "Elements of a vector. ssi: the rank of U and V.",
-                   {.min = 1, .max = kMaxLayerWidth});
-  // Flags that most runs leave alone are shown by --help-all only.
-  command_line.Group("Network", CommandLine::Level::kAdvanced);
-  command_line.Add("dropout", &options.dropout,
-                   "Share of the hidden units that are dropped in training, "
-                   "drawn again for each text, 0 to below 1.");
-  command_line.Add("activation", &options.activation,
-                   "--tower=linear: activation function, linear by default. "
-                   "The other towers use tanh.",
-                   kActivationNames);
-  command_line.Add("biases", &options.biases,
-                   "Layers learn biases; otherwise biases stay 0.");
-  command_line.Add("window", &options.clsm_window,
-                   absl::StrFormat("--tower=clsm: words in a window, odd. 0 = "
-                                   "%d.",
-                                   kDefaultClsmWindow),
-                   {.min = 0, .max = kMaxClsmWindow});
-}
-
-void AddFeatureFlags(CommandLine& command_line, FeatureOptions& options) {
-  command_line.Group("Features");
-  command_line.Add("features", &options.kind,
-                   "Input of the towers: letter n-grams of each word, words, "
-                   "bigrams (two adjacent words in order), or a sum of these.",
-                   kFeatureNames);
-  command_line.Add(
-      "lexical", &options.lexical,
-      "Weight of the lexical part, the cosine of letter-trigram "
-      "tf-idf, in the score: auto (fitted on queries that are held "
-      "out of a trial, a shorter training; the model is then trained "
-      "on all), none, or a number from 0 to below 1. --tower=ssi "
-      "has none.");
-  command_line.Group("Features", CommandLine::Level::kAdvanced);
-  command_line.Add("ngram_length", &options.ngram_length,
-                   "Letters in an n-gram of #word#.",
-                   {.min = kMinNgramLength, .max = kMaxNgramLength});
-  command_line.Add("hash_buckets", &options.hash_buckets,
-                   "Number of buckets that letter n-grams are hashed to. 0 = "
-                   "the n-grams of the training texts are listed, without "
-                   "collisions.",
-                   {.min = 0, .max = kMaxVocabularySize});
-  command_line.Add("max_words", &options.max_words,
-                   "Size of the vocabulary with words: the most frequent ones "
-                   "of the training texts. 0 = all.",
-                   {.min = 0, .max = kMaxVocabularySize});
-  command_line.Add(
-      "max_bigrams", &options.max_bigrams,
-      "Size of the vocabulary with bigrams: the most frequent ones "
-      "of the training pairs. 0 = all.",
-      {.min = 0, .max = kMaxVocabularySize});
-  command_line.Add("min_bigram_count", &options.min_bigram_count,
-                   "Training texts that a bigram must stand in.", {.min = 1});
-}
-
-void AddLossFlags(CommandLine& command_line, LossOptions& options) {
-  command_line.Group("Loss");
-  command_line.Add(
+void AddLossFlags(CommandLine& flags, LossOptions& options) {
+  flags.Group("Loss");
+  flags.Add(
       "negative_sampling", &options.sampling,
       "Source of the unclicked titles: in_batch (other pairs of the "
       "mini-batch; one product scores all of them), uniform (drawn from all "
@@ -208,139 +128,133 @@ void AddLossFlags(CommandLine& command_line, LossOptions& options) {
       {{"uniform", v1::NEGATIVE_SAMPLING_UNIFORM},
        {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH},
        {"shown", v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED}});
-  command_line.Add(
+  flags.Add(
       "negatives", &options.negatives,
-      absl::StrFormat("Unclicked titles beside each clicked one, J. in_batch: "
-                      "0 = all other titles of the batch. -1 = all with "
-                      "in_batch, %d otherwise.",
-                      kDefaultNegatives),
+      absl::StrFormat(
+          "Unclicked titles beside each clicked one, J. in_batch: 0 = all "
+          "other titles of the batch. -1 = all with in_batch, %d otherwise.",
+          kDefaultNegatives),
       {.min = -1, .max = kMaxNegatives});
   // Beyond, the softmax of single precision is an argmax.
-  command_line.Add(
-      "gamma", &options.gamma,
-      absl::StrFormat("Factor on the cosine in the softmax; --tower=ssi has no "
-                      "softmax. %g = %s.",
-                      kAutoGamma, GammaOfData()),
-      {.min = kAutoGamma, .max = 1000});
-  command_line.Group("Loss", CommandLine::Level::kAdvanced);
-  command_line.Add("hard_negatives", &options.hard_negatives,
-                   "Titles beside those of the batch, at most, that were shown "
-                   "for the same query and did worse, as with "
-                   "--negative_sampling=shown. Only with "
-                   "--negative_sampling=in_batch.",
-                   {.min = 0, .max = kMaxNegatives});
-  command_line.Add("clicks", &options.clicks,
-                   "Meaning of click counts: ignore (each line counts once), "
-                   "weight (the loss of a pair counts as often as it was "
-                   "clicked; the mean of a mini-batch is over its clicks) or "
-                   "repeat (the pair occurs that often in an epoch, each time "
-                   "in another batch and against other titles).",
-                   {{"ignore", v1::CLICK_USE_IGNORE},
-                    {"weight", v1::CLICK_USE_WEIGHT},
-                    {"repeat", v1::CLICK_USE_REPEAT}});
-  command_line.Add(
-      "logq", &options.logq,
-      absl::StrFormat(
-          "Corrects the softmax for popular titles, which are negatives more "
-          "often than others: subtracts X ln(n) from the logit of a title of n "
-          "training pairs, in training only. 0 = no correction, 1 = that of Yi "
-          "et al., 2019. Only with --negative_sampling=in_batch; not with "
-          "--tower=ssi. %g = %s.",
-          kAutoLogQ, LogQOfData()),
-      {.min = kAutoLogQ, .max = 1});
-  command_line.Add(
+  flags.Add("gamma", &options.gamma,
+            absl::StrFormat("Factor on the cosine in the softmax; --tower=ssi "
+                            "has no softmax. %g = %s.",
+                            kAutoGamma, GammaOfData()),
+            {.min = kAutoGamma, .max = 1000});
+  flags.Group("Loss", CommandLine::Level::kAdvanced);
+  flags.Add("hard_negatives", &options.hard_negatives,
+            "Titles beside those of the batch, at most, that were shown for "
+            "the same query and did worse, as with --negative_sampling=shown. "
+            "Only with --negative_sampling=in_batch.",
+            {.min = 0, .max = kMaxNegatives});
+  flags.Add(
+      "clicks", &options.clicks,
+      "Meaning of click counts: ignore (each line counts once), weight (the "
+      "loss of a pair counts as often as it was clicked; the mean of a "
+      "mini-batch is over its clicks) or repeat (the pair occurs that often in "
+      "an epoch, each time in another batch and against other titles).",
+      {{"ignore", v1::CLICK_USE_IGNORE},
+       {"weight", v1::CLICK_USE_WEIGHT},
+       {"repeat", v1::CLICK_USE_REPEAT}});
+  flags.Add("logq", &options.logq,
+            absl::StrFormat(
+                "Corrects the softmax for popular titles, which are negatives "
+                "more often than others: subtracts X ln(n) from the logit of a "
+                "title of n training pairs, in training only. 0 = no "
+                "correction, 1 = that of Yi et al., 2019. Only with "
+                "--negative_sampling=in_batch; not with --tower=ssi. %g = %s.",
+                kAutoLogQ, LogQOfData()),
+            {.min = kAutoLogQ, .max = 1});
+  flags.Add(
       "query_typos", &options.query_typos,
-      absl::StrFormat("Share of the training queries that get one random edit "
-                      "(a letter deleted, inserted, replaced or swapped, in a "
-                      "word of %d letters or more), drawn anew in each epoch. "
-                      "Needs letters among --features.",
-                      kMinTypoLetters),
+      absl::StrFormat(
+          "Share of the training queries that get one random edit (a letter "
+          "deleted, inserted, replaced or swapped, in a word of %d letters or "
+          "more), drawn anew in each epoch. Needs letters among --features.",
+          kMinTypoLetters),
       {.min = 0, .max = 1});
-  command_line.Add(
+  flags.Add(
       "position_bias", &options.position_bias,
       "Corrects clicks for the position at which titles were shown, the fifth "
       "column of --train: none, estimate (from titles that were shown at "
       "several positions for the same query), or a file of lines position TAB "
       "examination, the probability, above 0 to 1, that a user looks at the "
-      "position. A "
-      "click is weighted by 1 / examination, and --clicks is weight by "
-      "default. Titles that were shown and not clicked count by the "
+      "position. A click is weighted by 1 / examination, and --clicks is "
+      "weight by default. Titles that were shown and not clicked count by the "
       "impressions that were looked at.");
-  command_line.Add("max_position_weight", &options.max_position_weight,
-                   "Largest weight that --position_bias gives a click: larger "
-                   "ones become this.",
-                   {.min = 1, .max = 1e6});
-  command_line.Add("margin", &options.margin,
-                   "--tower=ssi: margin by which the clicked title has to "
-                   "score higher than an unclicked one.",
-                   {.min = 0, .max = 1000, .above_min = true});
+  flags.Add("max_position_weight", &options.max_position_weight,
+            "Largest weight that --position_bias gives a click: larger ones "
+            "become this.",
+            {.min = 1, .max = 1e6});
+  flags.Add("margin", &options.margin,
+            "--tower=ssi: margin by which the clicked title has to score "
+            "higher than an unclicked one.",
+            {.min = 0, .max = 1000, .above_min = true});
 }
 
-void AddOptimizerFlags(CommandLine& command_line, OptimizerOptions& options) {
-  command_line.Group("Optimizer");
-  command_line.Add("optimizer", &options.kind,
-                   "sgd, adagrad (the more a weight has moved, the shorter are "
-                   "its steps) or adam.",
-                   {{"sgd", v1::OPTIMIZER_SGD},
-                    {"adagrad", v1::OPTIMIZER_ADAGRAD},
-                    {"adam", v1::OPTIMIZER_ADAM}});
-  command_line.Add("learning_rate", &options.learning_rate,
-                   "Step size. The loss is the mean over the mini-batch, so "
-                   "sgd needs far longer steps than adam, and adagrad longer "
-                   "ones: see the recipes below.",
-                   {.min = 0, .max = kMaxFloat, .above_min = true});
-  command_line.Group("Optimizer", CommandLine::Level::kAdvanced);
-  command_line.Add(
+void AddOptimizerFlags(CommandLine& flags, OptimizerOptions& options) {
+  flags.Group("Optimizer");
+  flags.Add("optimizer", &options.kind,
+            "sgd, adagrad (the more a weight has moved, the shorter are its "
+            "steps) or adam.",
+            {{"sgd", v1::OPTIMIZER_SGD},
+             {"adagrad", v1::OPTIMIZER_ADAGRAD},
+             {"adam", v1::OPTIMIZER_ADAM}});
+  flags.Add(
+      "learning_rate", &options.learning_rate,
+      "Step size. The loss is the mean over the mini-batch, so sgd needs far "
+      "longer steps than adam, and adagrad longer ones: see the recipes below.",
+      {.min = 0, .max = kMaxFloat, .above_min = true});
+  flags.Group("Optimizer", CommandLine::Level::kAdvanced);
+  flags.Add(
       "learning_rate_decay", &options.decay,
       absl::StrFormat(
-          "Learning rate after the warm-up: none (constant), linear "
-          "(to 0 at the end of the last of --epochs, also when "
-          "--patience ends the run before) or cosine (along half a "
-          "wave, to %g %% of the rate).",
+          "Learning rate after the warm-up: none (constant), linear (to 0 at "
+          "the end of the last of --epochs, also when --patience ends the run "
+          "before) or cosine (along half a wave, to %g %% of the rate).",
           100 * kCosineDecayEnd),
       {{"none", v1::LEARNING_RATE_DECAY_NONE},
        {"linear", v1::LEARNING_RATE_DECAY_LINEAR},
        {"cosine", v1::LEARNING_RATE_DECAY_COSINE}});
-  command_line.Add("warmup_batches", &options.warmup_batches,
-                   "Mini-batches over which the learning rate rises linearly "
-                   "from 0.",
-                   {.min = 0});
-  command_line.Add("gradient_clip_norm", &options.gradient_clip_norm,
-                   "Largest norm of a step's gradient, over all weights; a "
-                   "longer gradient is scaled down to it. 0 = no limit.",
-                   {.min = 0, .max = kMaxFloat});
+  flags.Add("warmup_batches", &options.warmup_batches,
+            "Mini-batches over which the learning rate rises linearly from 0.",
+            {.min = 0});
+  flags.Add("gradient_clip_norm", &options.gradient_clip_norm,
+            "Largest norm of a step's gradient, over all weights; a longer "
+            "gradient is scaled down to it. 0 = no limit.",
+            {.min = 0, .max = kMaxFloat});
 }
 
-void AddCheckpointFlags(CommandLine& command_line, CheckpointOptions& options) {
-  command_line.Group("Checkpoints");
-  command_line.Add("resume", &options.resume,
-                   "Continues a killed or interrupted run of the same flags "
-                   "and files from its last checkpoint; the model is the same, "
-                   "bit for bit. Without a checkpoint the run starts over. "
-                   "--threads and the checkpoint flags may differ.");
-  command_line.Group("Checkpoints", CommandLine::Level::kAdvanced);
-  command_line.Add("checkpoint_every", &options.every,
-                   "Time between two checkpoints: checkpoint.safetensors in "
-                   "--model_dir, which --resume continues. 0 = none by time.");
-  command_line.Add("checkpoint_batches", &options.batches,
-                   "Mini-batches between two checkpoints. 0 = none by number.",
-                   {.min = 0, .max = std::int64_t{1} << 40});
+void AddCheckpointFlags(CommandLine& flags, CheckpointOptions& options) {
+  flags.Group("Checkpoints");
+  flags.Add("resume", &options.resume,
+            "Continues a killed or interrupted run of the same flags and files "
+            "from its last checkpoint; the model is the same, bit for bit. "
+            "Without a checkpoint the run starts over. --threads and the "
+            "checkpoint flags may differ.");
+  flags.Group("Checkpoints", CommandLine::Level::kAdvanced);
+  flags.Add("checkpoint_every", &options.every,
+            "Time between two checkpoints: checkpoint.safetensors in "
+            "--model_dir, which --resume continues. 0 = none by time.");
+  flags.Add("checkpoint_batches", &options.batches,
+            "Mini-batches between two checkpoints. 0 = none by number.",
+            {.min = 0, .max = std::int64_t{1} << 40});
 }
 
-void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
-  command_line.Group("Run");
-  command_line.Add("batch_size", &options.batch_size,
-                   "Largest number of pairs in a mini-batch: an epoch is cut "
-                   "into equal ones.",
-                   {.min = 1, .max = kMaxBatchSize});
-  command_line.Add("epochs", &options.epochs,
-                   "Largest number of passes over the pairs.",
-                   {.min = 1, .max = 1'000'000});
-  command_line.Add("patience", &options.patience,
-                   "Epochs without improvement, as --early_stopping measures "
-                   "it, before training stops. 0 = never.",
-                   {.min = 0, .max = 1'000'000});
-  command_line.Add(
+void AddRunFlags(CommandLine& flags, TrainOptions& options) {
+  flags.Group("Run");
+  flags.Add("batch_size", &options.batch_size,
+            "Largest number of pairs in a mini-batch: an epoch is cut into "
+            "equal ones.",
+            {.min = 1, .max = kMaxBatchSize});
+  flags.Add("epochs", &options.epochs,
+            "Largest number of passes over the pairs.",
+            {.min = 1, .max = 1'000'000});
+  flags.Add("patience", &options.patience,
+            "Epochs without improvement, as --early_stopping measures it, "
+            "before training stops. 0 = never.",
+            {.min = 0, .max = 1'000'000});
+  flags.Add(
       "early_stopping", &options.early_stopping,
       absl::StrFormat(
           "What chooses the epoch that is published: ndcg (NDCG@10 of "
@@ -354,38 +268,37 @@ void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
        {"ndcg", EpochMeasure::kNdcg},
        {"loss", EpochMeasure::kLoss},
        {"last", EpochMeasure::kLast}});
-  command_line.Add(
-      "publish", &options.publish,
-      "always, or if_better: the model and that of --init_from rank clicks "
-      "that neither has learned from (--judge_fraction), and a model that is "
-      "significantly worse, on new clicks or on those of earlier nights, is "
-      "kept in rejected/ of --model_dir with its report, exit code 4. auto = "
-      "if_better with --events and the --init_from of a served model, "
-      "otherwise always.",
-      {{"auto", PublishMode::kAuto},
-       {"always", PublishMode::kAlways},
-       {"if_better", PublishMode::kIfBetter}});
-  command_line.Add("force", &options.force,
-                   "Publishes the model even if it ranks the validation "
-                   "queries significantly worse than letter TF-IDF or than the "
-                   "model of --init_from.");
-  command_line.Group("Run", CommandLine::Level::kAdvanced);
-  command_line.Add("weights", &options.weights,
-                   "Weights of the first layer in the published file: float32, "
-                   "or int8 (a quarter of the size; linear and dssm).",
-                   {{"float32", v1::WEIGHT_ENCODING_UNSPECIFIED},
-                    {"int8", v1::WEIGHT_ENCODING_INT8}});
-  command_line.Add("general_start", &options.general_start,
-                   "Marks the model as one to begin others from: a run with "
-                   "--init_from scales its rows and adds features of its own.");
-  command_line.Group("Run");
-  command_line.Add("seed", &options.seed,
-                   "Random seed. The same seed, files and flags give the same "
-                   "model, bit for bit.");
-  command_line.Add("threads", &options.threads,
-                   "Number of threads; does not change the model. 0 = one for "
-                   "each processor.",
-                   {.min = 0, .max = 1024});
+  flags.Add("publish", &options.publish,
+            "always, or if_better: the model and that of --init_from rank "
+            "clicks that neither has learned from (--judge_fraction), and a "
+            "model that is significantly worse, on new clicks or on those of "
+            "earlier nights, is kept in rejected/ of --model_dir with its "
+            "report, exit code 4. auto = if_better with --events and the "
+            "--init_from of a served model, otherwise always.",
+            {{"auto", PublishMode::kAuto},
+             {"always", PublishMode::kAlways},
+             {"if_better", PublishMode::kIfBetter}});
+  flags.Add("force", &options.force,
+            "Publishes the model even if it ranks the validation queries "
+            "significantly worse than letter TF-IDF or than the model of "
+            "--init_from.");
+  flags.Group("Run", CommandLine::Level::kAdvanced);
+  flags.Add("weights", &options.weights,
+            "Weights of the first layer in the published file: float32, or "
+            "int8 (a quarter of the size; linear and dssm).",
+            {{"float32", v1::WEIGHT_ENCODING_UNSPECIFIED},
+             {"int8", v1::WEIGHT_ENCODING_INT8}});
+  flags.Add("general_start", &options.general_start,
+            "Marks the model as one to begin others from: a run with "
+            "--init_from scales its rows and adds features of its own.");
+  flags.Group("Run");
+  flags.Add("seed", &options.seed,
+            "Random seed. The same seed, files and flags give the same model, "
+            "bit for bit.");
+  flags.Add("threads", &options.threads,
+            "Number of threads; does not change the model. 0 = one for each "
+            "processor.",
+            {.min = 0, .max = 1024});
 }
 
 }  // namespace
@@ -393,16 +306,14 @@ void AddRunFlags(CommandLine& command_line, TrainOptions& options) {
 // The groups stand in the order in which a new user meets them: files, network,
 // features, loss, and what a run costs. Recipes come last, because they name
 // flags of all groups.
-void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
-  AddDataFlags(command_line, options.data);
-  AddNetworkFlags(command_line, options.tower);
-  AddFeatureFlags(command_line, options.features);
-  AddSsiFlags(command_line, options.ssi);
-  AddLossFlags(command_line, options.loss);
-  AddOptimizerFlags(command_line, options.optimizer);
-  AddRunFlags(command_line, options);
-  AddCheckpointFlags(command_line, options.checkpoint);
-  AddRecipeHelp(command_line);
+void AddTrainOptions(CommandLine& flags, TrainOptions& options) {
+  AddDataFlags(flags, options.data);
+  AddNetworkFlags(flags, options);
+  AddLossFlags(flags, options.loss);
+  AddOptimizerFlags(flags, options.optimizer);
+  AddRunFlags(flags, options);
+  AddCheckpointFlags(flags, options.checkpoint);
+  AddRecipeHelp(flags);
 }
 
 std::string DescribeChoiceOfData(std::string_view flag,
@@ -414,8 +325,7 @@ std::string DescribeChoiceOfData(std::string_view flag,
   if (flag == "early_stopping" &&
       options.early_stopping == EpochMeasure::kAuto) {
     return absl::StrFormat(
-        "loss with %d validation pairs or more, otherwise "
-        "last",
+        "loss with %d validation pairs or more, otherwise last",
         kMinPairsForLoss);
   }
   if (flag == "lexical" && !options.features.lexical_weight) {
@@ -427,9 +337,9 @@ std::string DescribeChoiceOfData(std::string_view flag,
 // The command line is never parsed: the fields of `options` are its defaults,
 // so names and forms of the values are those of the flags.
 std::vector<FlagValue> OptionValues(TrainOptions options) {
-  CommandLine command_line({.name = "semrank-train"});
-  AddTrainOptions(command_line, options);
-  return command_line.Values();
+  CommandLine flags({.name = "semrank-train"});
+  AddTrainOptions(flags, options);
+  return flags.Values();
 }
 
 }  // namespace semrank

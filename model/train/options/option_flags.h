@@ -14,7 +14,7 @@ namespace semrank {
 
 // Binds the flags of `options` in the order of the help text; ranges are
 // checked as values are read.
-void AddTrainOptions(CommandLine& command_line, TrainOptions& options);
+void AddTrainOptions(CommandLine& flags, TrainOptions& options);
 
 // What decides the value of a flag that is left to the training data, and how:
 // "10 when the training pairs have ..."; "" for other flags and values.

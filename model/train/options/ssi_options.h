@@ -1,5 +1,4 @@
-// The options of --tower=ssi: their flags and checks, and the model that they
-// describe.
+// The options of --tower=ssi: their checks, and the model that they describe.
 #ifndef SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
 
@@ -11,10 +10,6 @@
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
-
-class CommandLine;
-
-void AddSsiFlags(CommandLine& command_line, SsiOptions& options);
 
 // ResolveOptions for the flags of SSI, whatever the tower, and for those that
 // SSI leaves no choice of. FlagError as ResolveOptions.

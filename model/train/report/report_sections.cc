@@ -1,6 +1,5 @@
 #include "model/train/report/report_sections.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,29 +16,10 @@
 #include "model/cli/progress.h"
 #include "model/format/model_config.h"
 #include "model/html/html_text.h"
-#include "model/html/svg_chart.h"
 #include "model/train/data/memory_budget.h"
 
 namespace semrank {
 namespace {
-
-void MarkBest(const std::vector<EpochRecord>& epochs, Chart& chart) {
-  for (const EpochRecord& record : epochs) {
-    // Each epoch that was the best when it ended is marked; the last one is
-    // what is published.
-    if (record.best) chart.mark = record.epoch;
-  }
-  if (chart.mark) chart.mark_label = absl::StrFormat("best: %g", *chart.mark);
-}
-
-ChartSeries LengthSeries(std::string name, const LengthHistogram& lengths) {
-  ChartSeries series = {.name = std::move(name)};
-  for (int words = 1; words <= LengthHistogram::kMaxWords; ++words) {
-    series.points.push_back(
-        {.x = static_cast<double>(words), .y = 100 * lengths.Share(words)});
-  }
-  return series;
-}
 
 std::string Row(std::string_view name, std::string_view value) {
   return absl::StrFormat("<div><dt>%s</dt><dd>%s</dd></div>\n",
@@ -147,16 +127,6 @@ std::string DescribeQueries(const RankerComparison& comparison) {
                       "learned from all pairs.");
 }
 
-// Quotes one word of a command line.
-std::string ShellQuoted(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) {
-    return text;
-  }
-  return "'" + absl::StrReplaceAll(text, {{"'", "'\\''"}}) + "'";
-}
-
 std::string LengthText(const LengthHistogram& lengths, bool distinct) {
   return absl::StrFormat(
       "%s%s, %.2f words on average", GroupDigits(lengths.num_texts()),
@@ -213,103 +183,6 @@ std::string ProcessorName() {
 }
 
 }  // namespace
-
-std::string LossChart(const std::vector<EpochRecord>& epochs) {
-  Chart chart = {.title = "Loss by epoch",
-                 .x_label = "epoch",
-                 .y_label = "mean loss a pair",
-                 .series = {{.name = "training"}}};
-  ChartSeries validation = {.name = "validation"};
-  for (const EpochRecord& record : epochs) {
-    const double epoch = record.epoch;
-    chart.series[0].points.push_back({epoch, record.train_loss});
-    if (record.validation.loss) {
-      validation.points.push_back({epoch, *record.validation.loss});
-    }
-  }
-  if (!validation.points.empty()) chart.series.push_back(validation);
-  MarkBest(epochs, chart);
-  return LineChart(chart);
-}
-
-std::string NdcgChart(const std::vector<EpochRecord>& epochs,
-                      const std::optional<RankerComparison>& comparison) {
-  Chart chart = {
-      .title = "NDCG by epoch", .x_label = "epoch", .y_label = "mean NDCG"};
-  for (const auto& [name, metric] : {std::pair{"NDCG@1", kNdcgAt1},
-                                     {"NDCG@3", kNdcgAt3},
-                                     {"NDCG@10", kNdcgAt10}}) {
-    ChartSeries series = {.name = name};
-    for (const EpochRecord& record : epochs) {
-      if (!record.validation.metrics) continue;
-      series.points.push_back({static_cast<double>(record.epoch),
-                               (*record.validation.metrics)[metric]});
-    }
-    chart.series.push_back(std::move(series));
-  }
-  // BM25 learns nothing, so its line is flat. Held-out clicks are other queries
-  // than those of the curves: there it would mislead.
-  if (comparison && comparison->judged) {
-    ChartSeries bm25 = {.name = "BM25, @10"};
-    for (const ChartPoint& point : chart.series.back().points) {
-      bm25.points.push_back({point.x, comparison->bm25.mean[kNdcgAt10]});
-    }
-    chart.series.push_back(std::move(bm25));
-  }
-  MarkBest(epochs, chart);
-  return LineChart(chart);
-}
-
-std::string LengthChart(const DataStatistics& data) {
-  return BarChart({.title = "Lengths of queries and titles",
-                   .x_label = absl::StrFormat("words (%d or more in the last)",
-                                              LengthHistogram::kMaxWords),
-                   .y_label = data.distinct_texts ? "% of the distinct texts"
-                                                  : "% of the texts",
-                   .series = {LengthSeries("queries", data.queries),
-                              LengthSeries("titles", data.titles)}});
-}
-
-std::string ExaminationChart(const v1::TrainingFacts& facts) {
-  Chart chart = {.title = "Examination by position",
-                 .x_label = "position",
-                 .y_label = "probability that it is looked at",
-                 .series = {{.name = "examination"}}};
-  ChartSeries low = {.name = "- 2 errors"}, high = {.name = "+ 2 errors"};
-  for (int k = 0; k < facts.examination_size(); ++k) {
-    const double position = k + 1, value = facts.examination(k);
-    chart.series[0].points.push_back({position, value});
-    if (k >= facts.examination_error_size()) continue;
-    const double error = facts.examination_error(k);
-    low.points.push_back({position, std::max(0.0, value - 2 * error)});
-    high.points.push_back({position, value + 2 * error});
-  }
-  if (!low.points.empty()) {
-    chart.series.push_back(std::move(low));
-    chart.series.push_back(std::move(high));
-  }
-  return LineChart(chart);
-}
-
-std::string NextCommands(const std::string& model_dir,
-                         const std::optional<RankerComparison>& comparison) {
-  std::string commands = absl::StrFormat(
-      "semrank-server %s\n", ShellQuoted("--model_dir=" + model_dir));
-  // An example of the model's own texts.
-  if (comparison && !comparison->examples.empty()) {
-    const ExampleRanking& example = comparison->examples.front();
-    absl::StrAppendFormat(&commands, "semrank rank %s",
-                          ShellQuoted("--query=" + example.query));
-    for (const ExampleTitle& title : example.titles) {
-      commands += " " + ShellQuoted(title.title);
-    }
-    commands += "\n";
-  }
-  return absl::StrFormat(
-      "<p class=\"about\">Serve this model and, from another shell, ask it:</p>"
-      "\n<pre><code>%s</code></pre>\n",
-      EscapeLines(commands));
-}
 
 std::string ComparisonTable(const RankerComparison& comparison) {
   std::string about =

@@ -1,4 +1,4 @@
-// The charts (SVG) and tables (HTML) of report.html.
+// The tables of report.html, and the lists beside them.
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_REPORT_SECTIONS_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_REPORT_SECTIONS_H_
 
@@ -14,26 +14,6 @@
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
-
-// Training loss and, where it is known, validation loss by epoch; the best
-// epoch is marked.
-std::string LossChart(const std::vector<EpochRecord>& epochs);
-
-// NDCG@1, @3 and @10 by epoch, of epochs that have them, and the NDCG@10 of
-// BM25 if it ranked the same judged queries.
-std::string NdcgChart(const std::vector<EpochRecord>& epochs,
-                      const std::optional<RankerComparison>& comparison);
-
-// Shares of the queries and titles by their number of words.
-std::string LengthChart(const DataStatistics& data);
-
-// The curve that clicks were corrected with and, where its errors are known,
-// two standard errors below and above it.
-std::string ExaminationChart(const v1::TrainingFacts& facts);
-
-// Commands that serve the published model and rank the first example.
-std::string NextCommands(const std::string& model_dir,
-                         const std::optional<RankerComparison>& comparison);
 
 // The metrics of the model, once it is known, and of the baselines, with a
 // warning if the queries are few.

@@ -1,11 +1,15 @@
 #include "model/train/report/training_report.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/html/html_text.h"
+#include "model/html/svg_chart.h"
 #include "model/train/report/report_sections.h"
 #include "model/train/report/run_files.h"
 
@@ -81,6 +85,108 @@ std::string Section(std::string_view heading, std::string_view content) {
                          EscapeHtml(heading), content);
 }
 
+void MarkBest(const std::vector<EpochRecord>& epochs, Chart& chart) {
+  for (const EpochRecord& record : epochs) {
+    // Each epoch that was the best when it ended is marked; the last one is
+    // what is published.
+    if (record.best) chart.mark = record.epoch;
+  }
+  if (chart.mark) chart.mark_label = absl::StrFormat("best: %g", *chart.mark);
+}
+
+ChartSeries LengthSeries(std::string name, const LengthHistogram& lengths) {
+  ChartSeries series = {.name = std::move(name)};
+  for (int words = 1; words <= LengthHistogram::kMaxWords; ++words) {
+    series.points.push_back(
+        {.x = static_cast<double>(words), .y = 100 * lengths.Share(words)});
+  }
+  return series;
+}
+
+// Training loss and, where it is known, validation loss by epoch; the best
+// epoch is marked.
+std::string LossChart(const std::vector<EpochRecord>& epochs) {
+  Chart chart = {.title = "Loss by epoch",
+                 .x_label = "epoch",
+                 .y_label = "mean loss a pair",
+                 .series = {{.name = "training"}}};
+  ChartSeries validation = {.name = "validation"};
+  for (const EpochRecord& record : epochs) {
+    const double epoch = record.epoch;
+    chart.series[0].points.push_back({epoch, record.train_loss});
+    if (record.validation.loss) {
+      validation.points.push_back({epoch, *record.validation.loss});
+    }
+  }
+  if (!validation.points.empty()) chart.series.push_back(validation);
+  MarkBest(epochs, chart);
+  return LineChart(chart);
+}
+
+// NDCG@1, @3 and @10 by epoch, of epochs that have them, and the NDCG@10 of
+// BM25 if it ranked the same judged queries.
+std::string NdcgChart(const std::vector<EpochRecord>& epochs,
+                      const std::optional<RankerComparison>& comparison) {
+  Chart chart = {
+      .title = "NDCG by epoch", .x_label = "epoch", .y_label = "mean NDCG"};
+  for (const auto& [name, metric] : {std::pair{"NDCG@1", kNdcgAt1},
+                                     {"NDCG@3", kNdcgAt3},
+                                     {"NDCG@10", kNdcgAt10}}) {
+    ChartSeries series = {.name = name};
+    for (const EpochRecord& record : epochs) {
+      if (!record.validation.metrics) continue;
+      series.points.push_back({static_cast<double>(record.epoch),
+                               (*record.validation.metrics)[metric]});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  // BM25 learns nothing, so its line is flat. Held-out clicks are other queries
+  // than those of the curves: there it would mislead.
+  if (comparison && comparison->judged) {
+    ChartSeries bm25 = {.name = "BM25, @10"};
+    for (const ChartPoint& point : chart.series.back().points) {
+      bm25.points.push_back({point.x, comparison->bm25.mean[kNdcgAt10]});
+    }
+    chart.series.push_back(std::move(bm25));
+  }
+  MarkBest(epochs, chart);
+  return LineChart(chart);
+}
+
+// Shares of the queries and titles by their number of words.
+std::string LengthChart(const DataStatistics& data) {
+  return BarChart({.title = "Lengths of queries and titles",
+                   .x_label = absl::StrFormat("words (%d or more in the last)",
+                                              LengthHistogram::kMaxWords),
+                   .y_label = data.distinct_texts ? "% of the distinct texts"
+                                                  : "% of the texts",
+                   .series = {LengthSeries("queries", data.queries),
+                              LengthSeries("titles", data.titles)}});
+}
+
+// The curve that clicks were corrected with and, where its errors are known,
+// two standard errors below and above it.
+std::string ExaminationChart(const v1::TrainingFacts& facts) {
+  Chart chart = {.title = "Examination by position",
+                 .x_label = "position",
+                 .y_label = "probability that it is looked at",
+                 .series = {{.name = "examination"}}};
+  ChartSeries low = {.name = "- 2 errors"}, high = {.name = "+ 2 errors"};
+  for (int k = 0; k < facts.examination_size(); ++k) {
+    const double position = k + 1, value = facts.examination(k);
+    chart.series[0].points.push_back({position, value});
+    if (k >= facts.examination_error_size()) continue;
+    const double error = facts.examination_error(k);
+    low.points.push_back({position, std::max(0.0, value - 2 * error)});
+    high.points.push_back({position, value + 2 * error});
+  }
+  if (!low.points.empty()) {
+    chart.series.push_back(std::move(low));
+    chart.series.push_back(std::move(high));
+  }
+  return LineChart(chart);
+}
+
 // The curves have no points before the end of the first epoch.
 std::string Charts(const ReportContent& content, const RunHistory& history) {
   std::string charts;
@@ -98,6 +204,37 @@ std::string Charts(const ReportContent& content, const RunHistory& history) {
   charts +=
       Figure("Words in a query and in a title", LengthChart(content.data));
   return "<div class=\"charts\">\n" + charts + "</div>\n";
+}
+
+// Quotes one word of a command line.
+std::string ShellQuoted(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) {
+    return text;
+  }
+  return "'" + absl::StrReplaceAll(text, {{"'", "'\\''"}}) + "'";
+}
+
+// Commands that serve the published model and rank the first example.
+std::string NextCommands(const std::string& model_dir,
+                         const std::optional<RankerComparison>& comparison) {
+  std::string commands = absl::StrFormat(
+      "semrank-server %s\n", ShellQuoted("--model_dir=" + model_dir));
+  // An example of the model's own texts.
+  if (comparison && !comparison->examples.empty()) {
+    const ExampleRanking& example = comparison->examples.front();
+    absl::StrAppendFormat(&commands, "semrank rank %s",
+                          ShellQuoted("--query=" + example.query));
+    for (const ExampleTitle& title : example.titles) {
+      commands += " " + ShellQuoted(title.title);
+    }
+    commands += "\n";
+  }
+  return absl::StrFormat(
+      "<p class=\"about\">Serve this model and, from another shell, ask it:</p>"
+      "\n<pre><code>%s</code></pre>\n",
+      EscapeLines(commands));
 }
 
 }  // namespace
