@@ -196,7 +196,7 @@ absl::StatusOr<ShownTitles> ReadShownTitles(std::vector<ShownTitle> lines,
     SEMRANK_ASSIGN_OR_RETURN(
         judged, ReadJudged(judged_file, bad_lines, texts, normalizer_version));
   }
-  return ShownTitles(std::move(lines), std::move(judged), texts.size());
+  return ShownTitles(std::move(lines), judged, texts.size());
 }
 
 absl::Status CheckShownTitles(const ShownTitles& shown,

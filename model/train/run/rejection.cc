@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -54,14 +53,14 @@ absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
   }
   const std::filesystem::path served(options.served_version_dir);
   SEMRANK_ASSIGN_OR_RETURN(
-      auto served_model,
+      const auto served_model,
       LoadModel(served.parent_path().string(),
                 ParseVersionName(served.filename().string()).value_or(0)));
-  SEMRANK_ASSIGN_OR_RETURN(auto model, ViewAsModel(state.best_weights().views(),
-                                                   report.config, data));
-  SEMRANK_ASSIGN_OR_RETURN(report.judgement,
-                           JudgeCandidate(data.judged, std::move(served_model),
-                                          std::move(model), pool));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto model,
+      ViewAsModel(state.best_weights().views(), report.config, data));
+  SEMRANK_ASSIGN_OR_RETURN(
+      report.judgement, JudgeCandidate(data.judged, served_model, model, pool));
   for (const JudgementTest& test : report.judgement->tests) {
     absl::FPrintF(stderr, "%s\n", DescribeTest(test));
   }

@@ -21,12 +21,8 @@
 namespace semrank {
 namespace {
 
-// The order of the file: the hash decides, then the texts.
-struct HashedPair {
-  std::uint64_t hash = 0;
-  std::string line;  // query TAB title
-  friend auto operator<=>(const HashedPair&, const HashedPair&) = default;
-};
+// A hash, which decides the order of the file, and "query TAB title".
+using HashedPair = std::pair<std::uint64_t, std::string>;
 
 // Stands for the tab before the further words of a normalised text.
 constexpr char kFurtherWords = '\x1f';
@@ -45,10 +41,9 @@ std::string WithTabs(absl::string_view written) {
 
 // Without a secret: a sample of one process continues in another.
 HashedPair Hashed(std::string_view query, std::string_view title) {
-  HashedPair pair;
-  pair.line = absl::StrCat(WithoutTabs(query), "\t", WithoutTabs(title));
-  pair.hash = BytesFingerprint(pair.line).lo;
-  return pair;
+  std::string line = absl::StrCat(WithoutTabs(query), "\t", WithoutTabs(title));
+  const std::uint64_t hash = BytesFingerprint(line).lo;
+  return {hash, std::move(line)};
 }
 
 HashedPair Hashed(const TextInterner& texts, const TextPair& pair) {
@@ -76,7 +71,7 @@ std::string FormatKeptPairs(const TextInterner& texts,
   std::string lines;
   for (const auto& [pair, clicks] : sample) {
     const std::int64_t whole = std::max<std::int64_t>(1, std::llround(clicks));
-    absl::StrAppend(&lines, pair.line, "\t", whole, "\n");
+    absl::StrAppend(&lines, pair.second, "\t", whole, "\n");
   }
   return lines;
 }
@@ -116,8 +111,8 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
   std::uint64_t highest = 0;
   for (const ClickPair& pair : kept) {
     HashedPair hashed = Hashed(pair.query, pair.title);
-    highest = std::max(highest, hashed.hash);
-    lines_of_kept.insert(std::move(hashed.line));
+    highest = std::max(highest, hashed.first);
+    lines_of_kept.insert(std::move(hashed.second));
   }
   // A sample that is not full has all pairs.
   if (static_cast<std::int64_t>(kept.size()) < max_pairs) {
@@ -127,9 +122,9 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
   for (const TextPair& pair : pairs) {
     if (!counted.emplace(pair.query, pair.title).second) continue;
     const HashedPair hashed = Hashed(texts, pair);
-    if (hashed.hash > highest) continue;
+    if (hashed.first > highest) continue;
     ++seen.num_compared;
-    seen.num_seen += lines_of_kept.contains(hashed.line) ? 1 : 0;
+    seen.num_seen += lines_of_kept.contains(hashed.second) ? 1 : 0;
   }
   return seen;
 }

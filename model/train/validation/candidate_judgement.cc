@@ -103,6 +103,7 @@ std::vector<double> MeansOfQueries(const ClickedLists& lists,
     by_query[lists.collection.queries[i].text].push_back(gains[i] / scale);
   }
   std::vector<double> values;
+  values.reserve(by_query.size());
   for (const auto& [query, of_query] : by_query) {
     values.push_back(Mean(of_query));
   }
@@ -213,8 +214,9 @@ std::string DescribeChance(const ChanceTest& test) {
 }
 
 absl::StatusOr<CandidateJudgement> JudgeCandidate(
-    const JudgedClicks& clicks, std::shared_ptr<const TwoTowerModel> served,
-    std::shared_ptr<const TwoTowerModel> candidate, ThreadPool& pool) {
+    const JudgedClicks& clicks,
+    const std::shared_ptr<const TwoTowerModel>& served,
+    const std::shared_ptr<const TwoTowerModel>& candidate, ThreadPool& pool) {
   CandidateJudgement judgement;
   PairedValues earlier, fresh;
   SEMRANK_ASSIGN_OR_RETURN(

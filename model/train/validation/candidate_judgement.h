@@ -97,8 +97,9 @@ std::string DescribeChance(const ChanceTest& test);
 
 // What the clicks that there are say.
 absl::StatusOr<CandidateJudgement> JudgeCandidate(
-    const JudgedClicks& clicks, std::shared_ptr<const TwoTowerModel> served,
-    std::shared_ptr<const TwoTowerModel> candidate, ThreadPool& pool);
+    const JudgedClicks& clicks,
+    const std::shared_ptr<const TwoTowerModel>& served,
+    const std::shared_ptr<const TwoTowerModel>& candidate, ThreadPool& pool);
 
 // Why the candidate may not be published, as a sentence; nullopt if it may.
 std::optional<std::string> DescribeFailure(const CandidateJudgement& judgement);
