@@ -92,6 +92,8 @@ absl::Status ReadFolders(EventsRun& run, ClickJoin& join,
 absl::Status RunEventStats(EventsRun& run) {
   EventStats stats;
   run.options.join.with_rows = false;
+  // The join takes the callback when it is made, and the callback looks up
+  // texts in the join.
   std::unique_ptr<ClickJoin> join;
   run.options.join.on_list = [&](const JoinedList& list) {
     stats.AddList(list, *join);

@@ -97,6 +97,7 @@ absl::Status SetJsonField(const std::string& name, const Json& value,
   if (name == "title") return SetText(name, value, document.title);
   if (name == "tags") return SetJsonTags(value, document);
   if (name == "payload") return SetJsonPayload(value, document);
+  // Protobuf prints documentId unless it is asked to keep the names of fields.
   const bool is_name = name == "document_id" || name == "documentId";
   if (!is_name && name != "id") {
     return JsonError(absl::StrFormat(
@@ -118,6 +119,8 @@ DocumentFormat DocumentFormatOf(std::string_view path) {
     if (name.ends_with(compressed)) name.remove_suffix(compressed.size());
   }
   if (name.ends_with(".csv")) return DocumentFormat::kCsv;
+  // Many programs name a file of JSON lines .json; an array in it has an error
+  // of its own.
   return name.ends_with(".jsonl") || name.ends_with(".ndjson") ||
                  name.ends_with(".json")
              ? DocumentFormat::kJsonl

@@ -15,7 +15,6 @@
 #include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/rankers/model_ranker.h"
-#include "model/eval/rankers/query_expansion_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
 #include "model/eval/rankers/translation_rankers.h"
 

@@ -10,7 +10,6 @@
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/combined_rankers.h"
 #include "model/eval/rankers/model_ranker.h"
-#include "model/eval/rankers/tfidf_ranker.h"
 #include "model/format/model_bundle.h"
 #include "model/text/normalizer.h"
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "model/eval/rankers/query_expansion_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
 #include "tests/model/eval/rankers/score_queries.h"
 #include "tests/support/status_matchers.h"
