@@ -146,143 +146,128 @@ std::optional<std::string_view> RunFile(std::string_view ranker) {
   return ranker.substr(kRunPrefix.size());
 }
 
-void AddEvaluateOptions(CommandLine& command_line,
-                        EvaluateCommandOptions& options) {
+void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
   RankerOptions& ranker = options.ranker_options;
-  command_line.Group("Collection");
-  command_line.Add("docs", &options.files.documents,
-                   "File of documents, doc_id<TAB>title a line, or .csv or "
-                   ".jsonl as for semrank put; .gz and .zst too.");
-  command_line.Add("queries", &options.files.queries,
-                   "File of queries, query_id<TAB>query a line, or as --docs; "
-                   ".gz and .zst too.");
-  command_line.Add("qrels", &options.files.qrels,
-                   "Judgements in TREC form, query_id 0 doc_id grade a line; "
-                   "grade 1 and above is relevant; .gz and .zst too.");
-  command_line.Add("train", &options.train,
-                   "Files of clicked pairs, query<TAB>title[<TAB>clicks] a "
-                   "line, from which the rankers wtm and ptm learn.");
-  command_line.Add(
+  flags.Group("Collection");
+  flags.Add("docs", &options.files.documents,
+            "File of documents, doc_id<TAB>title a line, or .csv or .jsonl as "
+            "for semrank put; .gz and .zst too.");
+  flags.Add("queries", &options.files.queries,
+            "File of queries, query_id<TAB>query a line, or as --docs; .gz and "
+            ".zst too.");
+  flags.Add("qrels", &options.files.qrels,
+            "Judgements in TREC form, query_id 0 doc_id grade a line; grade 1 "
+            "and above is relevant; .gz and .zst too.");
+  flags.Add("train", &options.train,
+            "Files of clicked pairs, query<TAB>title[<TAB>clicks] a line, from "
+            "which the rankers wtm and ptm learn.");
+  flags.Add(
       "candidates", &options.evaluate.candidates,
-      "Documents that are ranked for a query: all, or those "
-      "judged for it.",
+      "Documents that are ranked for a query: all, or those judged for it.",
       {{"all", Candidates::kAll}, {"judged", Candidates::kJudged}});
-  command_line.Group("Ranking");
-  command_line.Add(
-      "ranker", &options.rankers,
-      "Rankers to evaluate, one result each: model (as it is "
-      "served), tower (its vectors alone), model:DIR, bm25, "
-      "letter_tfidf, word_tfidf, ulm (unigram language model), "
-      "mrf (sequential dependence), qe (query expansion), wtm and "
-      "ptm (word and phrase translation), a pair such as "
-      "model+bm25, or run:FILE, a TREC run. With +name_match behind it, "
-      "documents whose name is the query come first, as in the "
-      "server's search.");
-  command_line.Add("baseline", &options.baseline,
-                   "Compares each of --ranker with this ranker: differences, "
-                   "p values, and the queries that moved most. Empty = none.");
-  command_line.Add("model_dir", &ranker.model_dir,
-                   "Model directory, models/<name>; needed by the ranker "
-                   "model.");
-  command_line.Add("model_version", &ranker.model_version,
-                   "Version of the model; 0 = the highest complete one.",
-                   {.min = 0});
-  command_line.Add("parts", &ranker.parts,
-                   "What the ranker model scores by: both parts, as it is "
-                   "served, or one of them, the cosine of the towers or that "
-                   "of letter n-grams.",
-                   {{"both", ModelParts::kBoth},
-                    {"semantic", ModelParts::kSemantic},
-                    {"lexical", ModelParts::kLexical}});
-  command_line.Add(
+  flags.Group("Ranking");
+  flags.Add("ranker", &options.rankers,
+            "Rankers to evaluate, one result each: model (as it is served), "
+            "tower (its vectors alone), model:DIR, bm25, letter_tfidf, "
+            "word_tfidf, ulm (unigram language model), mrf (sequential "
+            "dependence), qe (query expansion), wtm and ptm (word and phrase "
+            "translation), a pair such as model+bm25, or run:FILE, a TREC run. "
+            "With +name_match behind it, documents whose name is the query "
+            "come first, as in the server's search.");
+  flags.Add("baseline", &options.baseline,
+            "Compares each of --ranker with this ranker: differences, p "
+            "values, and the queries that moved most. Empty = none.");
+  flags.Add("model_dir", &ranker.model_dir,
+            "Model directory, models/<name>; needed by the ranker model.");
+  flags.Add("model_version", &ranker.model_version,
+            "Version of the model; 0 = the highest complete one.", {.min = 0});
+  flags.Add("parts", &ranker.parts,
+            "What the ranker model scores by: both parts, as it is served, or "
+            "one of them, the cosine of the towers or that of letter n-grams.",
+            {{"both", ModelParts::kBoth},
+             {"semantic", ModelParts::kSemantic},
+             {"lexical", ModelParts::kLexical}});
+  flags.Add(
       "hybrid", &options.hybrid,
-      "Adds this ranker, bm25, letter_tfidf or word_tfidf, to "
-      "each other one of --ranker: --ranker=model --hybrid=bm25 is "
-      "the ranker model+bm25.");
-  command_line.Group("Ranking", CommandLine::Level::kAdvanced);
-  command_line.Add("hybrid_weight", &ranker.hybrid_weight,
-                   "Weight of the added ranker. Its best score for a query "
-                   "counts as 1, and the scores of the other ranker are not "
-                   "scaled (cosines, for a model). The weaker the model, the "
-                   "higher.",
-                   {.min = 0, .max = 1000});
-  command_line.Add("bm25_k1", &ranker.bm25.k1,
-                   "BM25: term-frequency saturation; the higher, the more "
-                   "repeats of a word count.",
-                   {.min = 0, .max = 1000});
-  command_line.Add("bm25_b", &ranker.bm25.b,
-                   "BM25: length normalization; 0 = none, 1 = full.",
-                   {.min = 0, .max = 1});
-  command_line.Add("dirichlet_mu", &ranker.dirichlet_mu,
-                   "ulm and mrf: words of the collection that smooth each "
-                   "document.",
-                   {.min = 1e-6, .max = 1e6});
-  command_line.Add("mrf_ordered", &ranker.mrf.ordered,
-                   "mrf: weight of two query words side by side.",
-                   {.min = 0, .max = 1});
-  command_line.Add(
-      "mrf_unordered", &ranker.mrf.unordered,
-      absl::StrFormat("mrf: weight of two query words within %d words.",
-                      DependenceOptions::kWindow),
+      "Adds this ranker, bm25, letter_tfidf or word_tfidf, to each other one "
+      "of --ranker: --ranker=model --hybrid=bm25 is the ranker model+bm25.");
+  flags.Group("Ranking", CommandLine::Level::kAdvanced);
+  flags.Add("hybrid_weight", &ranker.hybrid_weight,
+            "Weight of the added ranker. Its best score for a query counts as "
+            "1, and the scores of the other ranker are not scaled (cosines, "
+            "for a model). The weaker the model, the higher.",
+            {.min = 0, .max = 1000});
+  flags.Add("bm25_k1", &ranker.bm25.k1,
+            "BM25: term-frequency saturation; the higher, the more repeats of "
+            "a word count.",
+            {.min = 0, .max = 1000});
+  flags.Add("bm25_b", &ranker.bm25.b,
+            "BM25: length normalization; 0 = none, 1 = full.",
+            {.min = 0, .max = 1});
+  flags.Add("dirichlet_mu", &ranker.dirichlet_mu,
+            "ulm and mrf: words of the collection that smooth each document.",
+            {.min = 1e-6, .max = 1e6});
+  flags.Add("mrf_ordered", &ranker.mrf.ordered,
+            "mrf: weight of two query words side by side.",
+            {.min = 0, .max = 1});
+  flags.Add("mrf_unordered", &ranker.mrf.unordered,
+            absl::StrFormat("mrf: weight of two query words within %d words.",
+                            DependenceOptions::kWindow),
+            {.min = 0, .max = 1});
+  flags.Add("qe_documents", &ranker.qe.num_documents,
+            "qe: documents that are added to the query.",
+            {.min = 1, .max = 1000});
+  flags.Add("qe_weight", &ranker.qe.weight, "qe: weight of their mean.",
+            {.min = 0, .max = 1000});
+  flags.Add("translation_background", &ranker.translation.background,
+            "wtm and ptm: weight of the collection's word probabilities.",
+            {.min = 1e-6, .max = 1});
+  flags.Add(
+      "translation_self", &ranker.translation.self,
+      "wtm and ptm: weight of a title's own words beside their translations.",
       {.min = 0, .max = 1});
-  command_line.Add("qe_documents", &ranker.qe.num_documents,
-                   "qe: documents that are added to the query.",
-                   {.min = 1, .max = 1000});
-  command_line.Add("qe_weight", &ranker.qe.weight, "qe: weight of their mean.",
-                   {.min = 0, .max = 1000});
-  command_line.Add("translation_background", &ranker.translation.background,
-                   "wtm and ptm: weight of the collection's word "
-                   "probabilities.",
-                   {.min = 1e-6, .max = 1});
-  command_line.Add("translation_self", &ranker.translation.self,
-                   "wtm and ptm: weight of a title's own words beside their "
-                   "translations.",
-                   {.min = 0, .max = 1});
-  command_line.Add("tune", &options.tune,
-                   "Chooses the values of these flags by two-fold "
-                   "cross-validation on the queries: each half is measured "
-                   "with the values that are best on the other half. Known: " +
-                       absl::StrJoin(TunableFlags(), ", ") + ".");
-  command_line.Add("tfidf_ngram", &ranker.tfidf_ngram_length,
-                   "Letters in an n-gram of letter_tfidf.",
-                   {.min = kMinNgramLength, .max = kMaxNgramLength});
-  command_line.Group("Results");
-  command_line.Add(
-      "output", &options.output,
-      "Form of the results: table, or json (one object a line).",
-      {{"table", OutputFormat::kTable}, {"json", OutputFormat::kJson}});
-  command_line.Add(
-      "gain", &options.evaluate.gain,
-      "Gain of a grade in NDCG: exponential is 2^grade - 1, "
-      "linear is the grade, as in trec_eval.",
-      {{"exponential", Gain::kExponential}, {"linear", Gain::kLinear}});
-  command_line.Add(
-      "ties", &options.evaluate.ties,
-      "Documents of equal score: expected measures the mean over all of their "
-      "orders, trec ranks the higher id first, as trec_eval does.",
-      {{"expected", Ties::kExpected}, {"trec", Ties::kTrec}});
-  command_line.Add("slices", &options.slices,
-                   "File of named parts of the queries, query_id<TAB>slice a "
-                   "line; each is also measured by itself. Empty = none.");
-  command_line.Add("per_query", &options.per_query,
-                   "File for the metrics of each query, query_id<TAB>metric"
-                   "<TAB>value a line, and the baseline's value behind it; for "
-                   "one ranker. Empty = none.");
-  command_line.Add("run_out", &options.run_out,
-                   "File for the ranking in TREC run form, written at the end; "
-                   "for one ranker. Empty = none.");
-  command_line.Add("svg_out", &options.svg_out,
-                   "File for a figure (SVG): how many queries of each ranker "
-                   "have a first document of each grade; of inspect, the "
-                   "units of --query and --title. Empty = none.");
-  command_line.Group("Results", CommandLine::Level::kAdvanced);
-  command_line.Add("run_depth", &options.run_depth,
-                   "Documents of each query in --run_out.", {.min = 1});
-  AddBadLinesFlag(command_line, &options.max_bad_lines);
-  command_line.Add("threads", &options.num_threads,
-                   "Number of threads; does not change the results. 0 = one "
-                   "for each processor.",
-                   {.min = 0, .max = 1024});
+  flags.Add("tune", &options.tune,
+            "Chooses the values of these flags by two-fold cross-validation on "
+            "the queries: each half is measured with the values that are best "
+            "on the other half. Known: " +
+                absl::StrJoin(TunableFlags(), ", ") + ".");
+  flags.Add("tfidf_ngram", &ranker.tfidf_ngram_length,
+            "Letters in an n-gram of letter_tfidf.",
+            {.min = kMinNgramLength, .max = kMaxNgramLength});
+  flags.Group("Results");
+  flags.Add("output", &options.output,
+            "Form of the results: table, or json (one object a line).",
+            {{"table", OutputFormat::kTable}, {"json", OutputFormat::kJson}});
+  flags.Add("gain", &options.evaluate.gain,
+            "Gain of a grade in NDCG: exponential is 2^grade - 1, linear is "
+            "the grade, as in trec_eval.",
+            {{"exponential", Gain::kExponential}, {"linear", Gain::kLinear}});
+  flags.Add("ties", &options.evaluate.ties,
+            "Documents of equal score: expected measures the mean over all of "
+            "their orders, trec ranks the higher id first, as trec_eval does.",
+            {{"expected", Ties::kExpected}, {"trec", Ties::kTrec}});
+  flags.Add("slices", &options.slices,
+            "File of named parts of the queries, query_id<TAB>slice a line; "
+            "each is also measured by itself. Empty = none.");
+  flags.Add("per_query", &options.per_query,
+            "File for the metrics of each query, query_id<TAB>metric<TAB>value "
+            "a line, and the baseline's value behind it; for one ranker. Empty "
+            "= none.");
+  flags.Add("run_out", &options.run_out,
+            "File for the ranking in TREC run form, written at the end; for "
+            "one ranker. Empty = none.");
+  flags.Add("svg_out", &options.svg_out,
+            "File for a figure (SVG): how many queries of each ranker have a "
+            "first document of each grade; of inspect, the units of --query "
+            "and --title. Empty = none.");
+  flags.Group("Results", CommandLine::Level::kAdvanced);
+  flags.Add("run_depth", &options.run_depth,
+            "Documents of each query in --run_out.", {.min = 1});
+  AddBadLinesFlag(flags, &options.max_bad_lines);
+  flags.Add("threads", &options.num_threads,
+            "Number of threads; does not change the results. 0 = one for each "
+            "processor.",
+            {.min = 0, .max = 1024});
 }
 
 absl::Status Resolve(EvaluateCommandOptions& options) {

@@ -52,8 +52,7 @@ struct EvaluateCommandOptions {
   BadLineLimit max_bad_lines = {};
 };
 
-void AddEvaluateOptions(CommandLine& command_line,
-                        EvaluateCommandOptions& options);
+void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options);
 
 // Adds `hybrid` to `rankers`, replaces num_threads 0 and checks names and
 // required flags. Returns FlagError.

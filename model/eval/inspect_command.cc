@@ -283,34 +283,32 @@ absl::Status PrintCorrelated(const InspectCommandOptions& options,
 
 }  // namespace
 
-void AddInspectOptions(CommandLine& command_line,
-                       InspectCommandOptions& options) {
-  command_line.Group("Words of each unit");
-  command_line.Add("words", &options.words,
-                   "File of words, one or more a line; .gz and .zst too. "
-                   "Prints those that excite each output unit most.");
-  command_line.Add("side", &options.side, "Tower that embeds the words.",
-                   {{"query", Side::kQuery}, {"document", Side::kDocument}});
-  command_line.Add("num_words", &options.num_words,
-                   "Words of each unit, or of each word of --correlated.",
-                   {.min = 1, .max = 1000});
-  command_line.Group("Words in the texts of --words");
-  command_line.Add("context_word", &options.context_word,
-                   "For a CLSM: compares the windows around this word with the "
-                   "first one, by the cosine of their convolution vectors in "
-                   "the tower of --side.");
-  command_line.Add("correlated", &options.correlated,
-                   "Without a model: prints the words that are in the same "
-                   "lines as these words most, by DICE, 2 n(s and t) / (n(s) + "
-                   "n(t)).");
-  command_line.Group("Units of a query and a title (CLSM)");
-  command_line.Add("query", &options.query,
-                   "Query whose active max-pooling units are compared with "
-                   "those of --title.");
-  command_line.Add("title", &options.title, "Title to compare with.");
-  command_line.Add("num_units", &options.num_units,
-                   "Units with the highest product of both activations.",
-                   {.min = 1, .max = 16384});
+void AddInspectOptions(CommandLine& flags, InspectCommandOptions& options) {
+  flags.Group("Words of each unit");
+  flags.Add("words", &options.words,
+            "File of words, one or more a line; .gz and .zst too. Prints those "
+            "that excite each output unit most.");
+  flags.Add("side", &options.side, "Tower that embeds the words.",
+            {{"query", Side::kQuery}, {"document", Side::kDocument}});
+  flags.Add("num_words", &options.num_words,
+            "Words of each unit, or of each word of --correlated.",
+            {.min = 1, .max = 1000});
+  flags.Group("Words in the texts of --words");
+  flags.Add(
+      "context_word", &options.context_word,
+      "For a CLSM: compares the windows around this word with the first one, "
+      "by the cosine of their convolution vectors in the tower of --side.");
+  flags.Add("correlated", &options.correlated,
+            "Without a model: prints the words that are in the same lines as "
+            "these words most, by DICE, 2 n(s and t) / (n(s) + n(t)).");
+  flags.Group("Units of a query and a title (CLSM)");
+  flags.Add("query", &options.query,
+            "Query whose active max-pooling units are compared with those of "
+            "--title.");
+  flags.Add("title", &options.title, "Title to compare with.");
+  flags.Add("num_units", &options.num_units,
+            "Units with the highest product of both activations.",
+            {.min = 1, .max = 16384});
 }
 
 absl::Status RunInspectCommand(const InspectCommandOptions& options,

@@ -48,8 +48,7 @@ struct InspectCommandOptions {
 
 // The flags of the command; model, form of the output, figure and bad lines are
 // the program's.
-void AddInspectOptions(CommandLine& command_line,
-                       InspectCommandOptions& options);
+void AddInspectOptions(CommandLine& flags, InspectCommandOptions& options);
 
 // FlagError for flags that are missing or exclude each other, for what needs a
 // CLSM with another model, and for a word that no text has; otherwise fails as

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/command_line.h"
 #include "model/data/input_lines.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/vocabulary_builder.h"
@@ -55,14 +55,14 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
   return builder.Words(0, 1);
 }
 
-void AddVocabularyOptions(CommandLine& command_line,
+void AddVocabularyOptions(CommandLine& flags,
                           VocabularyCommandOptions& options) {
-  command_line.Group("Vocabulary");
-  command_line.Add("words", &options.words,
-                   "File of words, one or more a line; .gz and .zst too.");
-  command_line.Add("ngram", &options.ngram_lengths,
-                   "Letters in an n-gram, one row each.",
-                   {.min = kMinNgramLength, .max = kMaxNgramLength});
+  flags.Group("Vocabulary");
+  flags.Add("words", &options.words,
+            "File of words, one or more a line; .gz and .zst too.");
+  flags.Add("ngram", &options.ngram_lengths,
+            "Letters in an n-gram, one row each.",
+            {.min = kMinNgramLength, .max = kMaxNgramLength});
 }
 
 absl::Status RunVocabularyCommand(const VocabularyCommandOptions& options,

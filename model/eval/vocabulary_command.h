@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
                                                    BadLines& bad_lines);
 
 // The flags of the command; form of the output and bad lines are the program's.
-void AddVocabularyOptions(CommandLine& command_line,
+void AddVocabularyOptions(CommandLine& flags,
                           VocabularyCommandOptions& options);
 
 // FlagError without words.
