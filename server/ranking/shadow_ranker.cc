@@ -109,7 +109,7 @@ RankingComparison CompareRankings(std::span<const RankedDocument> shown,
       difference += (places[i] < places[j]) - (places[i] > places[j]);
     }
   }
-  const auto num_pairs = static_cast<double>(size * (size - 1) / 2);
+  const double num_pairs = static_cast<double>(size * (size - 1)) / 2;
   comparison.correlation = static_cast<double>(difference) / num_pairs;
   return comparison;
 }
