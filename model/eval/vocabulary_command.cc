@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/cli/exit_code.h"
 #include "model/cli/command_line.h"
+#include "model/cli/exit_code.h"
 #include "model/data/input_lines.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/vocabulary_builder.h"
