@@ -9,19 +9,20 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #ifndef SEMRANK_MODEL_BASE_JSON_ELEMENTS_BLOCK_
 #define SEMRANK_MODEL_BASE_JSON_ELEMENTS_BLOCK_
 namespace semrank {
 namespace {
 
-// Elements whose digits are computed together, by loops without branches that
-// the compiler turns into SIMD instructions.
+// Elements whose digits are computed together.
 constexpr int kBlock = 16;
 // "-1.17549435e-38" is the longest number; ".0" and a comma may follow.
-constexpr std::size_t kMaxElementBytes = 18;
+constexpr std::ptrdiff_t kMaxElementBytes = 18;
 
 // From each of these sizes on, floats are farther apart than numbers with as
 // many decimals, so the nearest of those lies closer to the element than to any
@@ -30,11 +31,14 @@ constexpr float kLeastOf8Decimals = 0x1p-3F;
 constexpr float kLeastOf9Decimals = 0x1p-6F;
 constexpr float kLeastOf10Decimals = 0x1p-10F;
 
+// From here on a size with 9 or 10 decimals has a ninth digit, which is 1.
+constexpr std::int32_t kLeastOf9Digits = 100'000'000;
+
 // Numbers as bytes, in the memory of a little-endian machine.
 struct BlockText {
   std::int32_t num_decimals[kBlock];  // 0 for sizes below 2^-10 or from 1 on
-  // Ten decimals, of which those after the first num_decimals are zeros.
-  std::uint32_t first_two[kBlock];       // "0.dd"
+  // "0." and the decimals before the last eight: none, "d" or "0d".
+  std::uint32_t first[kBlock];
   std::uint16_t last_eight[4 * kBlock];  // "dd" four times
 };
 
@@ -46,69 +50,121 @@ HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
 namespace {
 
-// Sizes as integers, in units of their last decimal; 0 for elements without
-// decimals.
-void RoundToDecimals(const float* elements, std::int32_t* num_decimals,
-                     std::int32_t* rounded) {
-  float sizes[kBlock];
+// Computes the texts of kBlock elements. A size times a power of ten is exact
+// in double: a float of 24 bits times a power of five of at most 24.
+#if HWY_TARGET == HWY_SCALAR
+
+void FormatDecimals(const float* elements, BlockText& text) {
   for (int i = 0; i < kBlock; ++i) {
     const float size = std::abs(elements[i]);
-    const std::int32_t is_fixed =
-        -std::int32_t{size >= kLeastOf10Decimals} & -std::int32_t{size < 1};
-    num_decimals[i] = is_fixed & (8 + (size < kLeastOf8Decimals) +
-                                  (size < kLeastOf9Decimals));
-    sizes[i] =
-        std::bit_cast<float>(std::bit_cast<std::int32_t>(size) & is_fixed);
-  }
-  for (int i = 0; i < kBlock; ++i) {
-    const double size = sizes[i];
-    const double power = size < kLeastOf9Decimals
-                             ? 1e10
-                             : (size < kLeastOf8Decimals ? 1e9 : 1e8);
-    // Exact: a float of 24 bits times a power of five of at most 24. lround
-    // would be a call for each number.
-    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
-    rounded[i] = static_cast<std::int32_t>(size * power + 0.5);
+    const bool is_fixed = size >= kLeastOf10Decimals && size < 1;
+    const int num_decimals = size < kLeastOf9Decimals   ? 10
+                             : size < kLeastOf8Decimals ? 9
+                                                        : 8;
+    const double power = size < kLeastOf9Decimals   ? 1e10
+                         : size < kLeastOf8Decimals ? 1e9
+                                                    : 1e8;
+    text.num_decimals[i] = is_fixed ? num_decimals : 0;
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): rounds like the others.
+    auto rest = static_cast<std::int32_t>(is_fixed ? size * power + 0.5 : 0);
+    char digits[10];
+    for (int k = 9; k >= 0; --k, rest /= 10) digits[k] = '0' + rest % 10;
+    const char first[4] = {'0', '.', num_decimals == 9 ? digits[1] : digits[0],
+                           digits[1]};
+    std::memcpy(&text.first[i], first, sizeof(first));
+    std::memcpy(&text.last_eight[4 * i], digits + 2, 8);
   }
 }
 
-// dividend / divisor, rounded down. Half a unit is far more than the product
-// with the reciprocal is wrong by.
-std::int32_t Quotient(double dividend, double reciprocal) {
-  return static_cast<std::int32_t>((dividend + 0.5) * reciprocal);
+#else
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr hn::CappedTag<float, kBlock> kFloats;
+constexpr hn::Repartition<double, decltype(kFloats)> kDoubles;
+constexpr hn::Repartition<std::int32_t, decltype(kFloats)> kInts;
+constexpr hn::Repartition<std::uint32_t, decltype(kFloats)> kBits;
+constexpr hn::Repartition<std::uint64_t, decltype(kFloats)> kWide;
+constexpr hn::Repartition<std::uint16_t, decltype(kFloats)> kPairs;
+constexpr hn::Half<decltype(kInts)> kHalfInts;
+using Floats = hn::Vec<decltype(kFloats)>;
+using Bits = hn::Vec<decltype(kBits)>;
+using Pairs = hn::Vec<decltype(kPairs)>;
+
+template <typename HalfOfFloats>
+hn::Vec<decltype(kHalfInts)> RoundHalf(HalfOfFloats sizes,
+                                       HalfOfFloats powers) {
+  const auto product =
+      hn::PromoteTo(kDoubles, sizes) * hn::PromoteTo(kDoubles, powers);
+  return hn::DemoteTo(kHalfInts, product + hn::Set(kDoubles, 0.5));
+}
+
+hn::Vec<decltype(kInts)> Round(Floats sizes, Floats powers) {
+  const hn::Half<decltype(kFloats)> half;
+  return hn::Combine(
+      kInts, RoundHalf(hn::UpperHalf(half, sizes), hn::UpperHalf(half, powers)),
+      RoundHalf(hn::LowerHalf(half, sizes), hn::LowerHalf(half, powers)));
+}
+
+// dividends / 10,000, rounded down.
+Bits DivideBy10000(Bits dividends) {
+  constexpr int kShift = 45;
+  const auto factor = hn::Set(kBits, 3'518'437'209);  // 2^45 / 10,000, up
+  const auto odds = hn::ShiftRight<32>(hn::BitCast(kWide, dividends));
+  return hn::BitCast(
+      kBits, hn::Or(hn::ShiftRight<kShift>(hn::MulEven(dividends, factor)),
+                    hn::ShiftLeft<32>(hn::ShiftRight<kShift>(
+                        hn::MulEven(hn::BitCast(kBits, odds), factor)))));
+}
+
+// The two digits of each number below 100.
+Pairs Digits(Pairs numbers) {
+  const auto tens = hn::MulHigh(numbers, hn::Set(kPairs, 6'554));
+  const auto ones = numbers - tens * hn::Set(kPairs, 10);
+  return hn::Or(tens, hn::ShiftLeft<8>(ones)) + hn::Set(kPairs, 0x3030);
 }
 
 void FormatDecimals(const float* elements, BlockText& text) {
-  std::int32_t rounded[kBlock];
-  RoundToDecimals(elements, text.num_decimals, rounded);
-  std::int32_t low[kBlock];
-  for (int i = 0; i < kBlock; ++i) {
-    const std::int32_t missing = 10 - text.num_decimals[i];
-    const double unit = missing == 0 ? 1 : (missing == 1 ? 10 : 100);
-    const double ten_decimals = rounded[i] * unit;
-    const std::int32_t high = Quotient(ten_decimals, 1e-8);
-    low[i] = static_cast<std::int32_t>(ten_decimals - high * 1e8);
-    const std::int32_t tens = high * 103 >> 10;
-    // '0', '.', and the digits of `high`.
-    text.first_two[i] = 0x30302e30 + (tens << 16) + ((high - 10 * tens) << 24);
-  }
-  std::uint32_t fours[2 * kBlock];
-  for (int i = 0; i < kBlock; ++i) {
-    const std::int32_t high = Quotient(low[i], 1e-4);
-    fours[2 * i] = high;
-    fours[2 * i + 1] = low[i] - 10'000 * high;
-  }
-  std::uint16_t pairs[4 * kBlock];
-  for (int i = 0; i < 2 * kBlock; ++i) {
-    const std::uint32_t hundreds = fours[i] * 10'486 >> 20;
-    fours[i] = hundreds | (fours[i] - 100 * hundreds) << 16;
-  }
-  std::memcpy(pairs, fours, sizeof(pairs));
-  for (int i = 0; i < 4 * kBlock; ++i) {
-    const std::uint16_t tens = static_cast<std::uint16_t>(pairs[i] * 103) >> 10;
-    text.last_eight[i] = 0x3030 + (tens | (pairs[i] - 10 * tens) << 8);
+  for (std::size_t i = 0; i < kBlock; i += hn::Lanes(kFloats)) {
+    const auto sizes = hn::Abs(hn::LoadU(kFloats, elements + i));
+    const auto has_9 = hn::Lt(sizes, hn::Set(kFloats, kLeastOf8Decimals));
+    const auto has_10 = hn::Lt(sizes, hn::Set(kFloats, kLeastOf9Decimals));
+    const auto is_fixed =
+        hn::And(hn::Ge(sizes, hn::Set(kFloats, kLeastOf10Decimals)),
+                hn::Lt(sizes, hn::Set(kFloats, 1)));
+    const auto choose = [&](auto tag, auto of_8, auto of_9, auto of_10) {
+      return hn::IfThenElse(
+          hn::RebindMask(tag, has_10), hn::Set(tag, of_10),
+          hn::IfThenElse(hn::RebindMask(tag, has_9), hn::Set(tag, of_9),
+                         hn::Set(tag, of_8)));
+    };
+    hn::StoreU(hn::IfThenElseZero(hn::RebindMask(kInts, is_fixed),
+                                  choose(kInts, 8, 9, 10)),
+               kInts, text.num_decimals + i);
+    const auto rounded = Round(hn::IfThenElseZero(is_fixed, sizes),
+                               choose(kFloats, 1e8F, 1e9F, 1e10F));
+    const auto has_ninth = hn::Gt(rounded, hn::Set(kInts, kLeastOf9Digits - 1));
+    // Makes '1' of the '0' that is the last before the eight.
+    const auto one = choose(kInts, 0, 1 << 16, 1 << 24);
+    hn::StoreU(hn::BitCast(kBits, hn::Set(kInts, 0x30302e30) +
+                                      hn::IfThenElseZero(has_ninth, one)),
+               kBits, text.first + i);
+    const auto low = hn::BitCast(
+        kBits, rounded - hn::IfThenElseZero(has_ninth,
+                                            hn::Set(kInts, kLeastOf9Digits)));
+    const auto high = DivideBy10000(low);
+    const auto fours = hn::BitCast(
+        kPairs,
+        hn::Or(high, hn::ShiftLeft<16>(low - high * hn::Set(kBits, 10'000))));
+    const auto hundreds =
+        hn::ShiftRight<3>(hn::MulHigh(fours, hn::Set(kPairs, 5'243)));
+    hn::StoreInterleaved2(Digits(hundreds),
+                          Digits(fours - hundreds * hn::Set(kPairs, 100)),
+                          kPairs, text.last_eight + 4 * i);
   }
 }
+
+#endif
 
 }  // namespace
 }  // namespace semrank::HWY_NAMESPACE
@@ -140,9 +196,10 @@ char* WriteBlock(const float* elements, int count, char* to) {
         std::endian::native == std::endian::little) {
       *to = '-';
       to += std::signbit(elements[i]);
-      std::memcpy(to, &text.first_two[i], 4);
-      std::memcpy(to + 4, &text.last_eight[4 * i], 8);
-      to += 2 + text.num_decimals[i];
+      std::memcpy(to, &text.first[i], 4);
+      to += text.num_decimals[i] - 6;
+      std::memcpy(to, &text.last_eight[4 * i], 8);
+      to += 8;
     } else {
       to = WriteShortest(elements[i], to);
     }
@@ -168,14 +225,21 @@ std::size_t NumElements(std::string_view vector) {
 void AppendJsonElements(std::string_view vector, std::string& text) {
   const std::size_t num_elements = NumElements(vector);
   if (num_elements == 0) return;
+  // Texts of a few blocks are appended together.
+  char blocks[8 * kBlock * kMaxElementBytes];
+  char* end = blocks;
   for (std::size_t first = 0; first < num_elements; first += kBlock) {
     const int count =
         static_cast<int>(std::min<std::size_t>(kBlock, num_elements - first));
     float elements[kBlock] = {};
     for (int i = 0; i < count; ++i) elements[i] = Element(vector, first + i);
-    char block[kBlock * kMaxElementBytes];
-    text.append(block, WriteBlock(elements, count, block) - block);
+    end = WriteBlock(elements, count, end);
+    if (std::end(blocks) - end < kBlock * kMaxElementBytes) {
+      text.append(blocks, end - blocks);
+      end = blocks;
+    }
   }
+  text.append(blocks, end - blocks);
   text.pop_back();  // the comma after the last
 }
 
