@@ -174,7 +174,14 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
       chunk_[0] == kTlsFirstByte) {
     return OnOtherProtocol();
   }
-  input_.append(chunk_.data(), num_bytes);
+  std::string_view chunk(chunk_.data(), num_bytes);
+  // Without a copy into input_.
+  if (state_ == State::kBody && input_.empty()) {
+    HttpExchange::Step step = exchange_->Parse(chunk);
+    input_ = chunk;
+    return OnParsed(std::move(step));
+  }
+  input_ += chunk;
   if (state_ == State::kSkip) return SkipBody();
   if (std::exchange(idle_, false)) {
     AwaitClient(State::kHead, connections_.options.timeouts.head);
@@ -198,7 +205,13 @@ void HttpConnection::StartRequest() {
 }
 
 void HttpConnection::Parse() {
-  HttpExchange::Step step = exchange_->Parse(input_);
+  std::string_view rest = input_;
+  HttpExchange::Step step = exchange_->Parse(rest);
+  input_.erase(0, input_.size() - rest.size());
+  OnParsed(std::move(step));
+}
+
+void HttpConnection::OnParsed(HttpExchange::Step step) {
   while (!exchange_->CountBody()) {
     if (!EndSlowestBody()) return;
   }
@@ -325,7 +338,9 @@ void HttpConnection::SkipBody() {
   input_.erase(0, num_bytes);
   *unread_bytes_ -= num_bytes;
   if (*unread_bytes_ > 0) return Read();
-  SkipEmptyLines(input_);
+  std::string_view rest = input_;
+  SkipEmptyLines(rest);
+  input_.erase(0, input_.size() - rest.size());
   idle_ = input_.empty();
   StartRequest();
   Parse();

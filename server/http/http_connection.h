@@ -71,6 +71,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void StartRequest();
   void Parse();
+  void OnParsed(HttpExchange::Step step);
   // Ends the body of the same caller that has been arriving for longest.
   // Returns false if it was that of this connection.
   bool EndSlowestBody();
@@ -97,7 +98,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Its place among connections_.waiting.
   std::optional<std::list<HttpConnection*>::iterator> waiting_;
 
-  std::array<char, 16'384> chunk_;  // of the read that is pending
+  std::array<char, 65'536> chunk_;  // of the read that is pending
   bool reading_ = false;
   bool has_read_ = false;
   bool sending_continue_ = false;

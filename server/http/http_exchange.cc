@@ -1,8 +1,6 @@
 #include "server/http/http_exchange.h"
 
 #include <algorithm>
-#include <boost/asio/buffer.hpp>
-#include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/http/verb.hpp>
 #include <limits>
 #include <string_view>
@@ -55,12 +53,26 @@ Target SplitTarget(std::string target) {
   return {.path = std::move(target), .query = query};
 }
 
+// What a body may reserve of what Content-Length claims.
+constexpr std::uint64_t kMaxReservedBytes = 131'072;
+constexpr std::size_t kBodyPadding = 64;
+
 }  // namespace
 
-void SkipEmptyLines(std::string& input) {
-  std::size_t size = 0;
-  while (input.compare(size, 2, "\r\n") == 0) size += 2;
-  input.erase(0, size);
+void HttpBody::reader::init(
+    const boost::optional<std::uint64_t>& content_length, ErrorCode& error) {
+  error = {};
+  body_.reserve(std::min(content_length.value_or(0), kMaxReservedBytes) +
+                kBodyPadding);
+}
+
+void HttpBody::reader::finish(ErrorCode& error) {
+  error = {};
+  body_.reserve(body_.size() + kBodyPadding);
+}
+
+void SkipEmptyLines(std::string_view& input) {
+  while (input.starts_with("\r\n")) input.remove_prefix(2);
 }
 
 // Beast parses one message with each parser.
@@ -71,7 +83,7 @@ HttpExchange::HttpExchange(HttpConnections& connections, const Client& client)
   parser_.body_limit(std::numeric_limits<std::uint64_t>::max());
 }
 
-HttpExchange::Step HttpExchange::Parse(std::string& input) {
+HttpExchange::Step HttpExchange::Parse(std::string_view& input) {
   if (!parser_.got_some()) {
     SkipEmptyLines(input);
     // Half of an empty line.
@@ -81,7 +93,7 @@ HttpExchange::Step HttpExchange::Parse(std::string& input) {
     boost::system::error_code error;
     const std::size_t num_parsed =
         parser_.put(boost::asio::buffer(input), error);
-    input.erase(0, num_parsed);
+    input.remove_prefix(num_parsed);
     if (body_begun_) num_body_bytes_ += num_parsed;
     // A body needs more only within the lines between its chunks.
     if (error == http::error::need_more && input.size() < kMaxHeadBytes) break;
@@ -252,8 +264,7 @@ std::optional<HttpResponse> HttpExchange::RefuseByHead() const {
 std::string HttpExchange::TakeBody() {
   // The body leaves the parser, which would otherwise hold the memory for as
   // long as the handler runs.
-  const auto body = std::exchange(parser_.get().body(), {});
-  return boost::beast::buffers_to_string(body.data());
+  return std::exchange(parser_.get().body(), {});
 }
 
 // A client that sends its body slowly must not keep others from a place, so a

@@ -7,15 +7,19 @@
 #define SEMRANK_SERVER_HTTP_HTTP_EXCHANGE_H_
 
 #include <atomic>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/beast/http/dynamic_body.hpp>
+#include <boost/beast/core/buffers_range.hpp>
+#include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <boost/optional.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "absl/status/status.h"
@@ -27,6 +31,39 @@ namespace semrank {
 
 // Bytes of a head; also bounds what a client may send ahead of the responses.
 inline constexpr std::uint32_t kMaxHeadBytes = 16'384;
+
+// Beast's Body for a text that grows as bytes come: a string_body would reserve
+// at once what Content-Length claims. A body that is complete has room behind
+// its end, which parsers of JSON want.
+struct HttpBody {
+  using value_type = std::string;
+  class reader {  // Beast's name
+   public:
+    using ErrorCode = boost::system::error_code;
+
+    template <bool is_request, typename Fields>
+    reader(boost::beast::http::header<is_request, Fields>& /*head*/,
+           std::string& body)
+        : body_(body) {}
+    void init(const boost::optional<std::uint64_t>& content_length,
+              ErrorCode& error);
+    template <typename Buffers>
+    std::size_t put(const Buffers& buffers, ErrorCode& error) {
+      error = {};
+      std::size_t num_bytes = 0;
+      for (const boost::asio::const_buffer buffer :
+           boost::beast::buffers_range_ref(buffers)) {
+        body_.append(static_cast<const char*>(buffer.data()), buffer.size());
+        num_bytes += buffer.size();
+      }
+      return num_bytes;
+    }
+    void finish(ErrorCode& error);
+
+   private:
+    std::string& body_;
+  };
+};
 
 class HttpExchange {
  public:
@@ -58,7 +95,7 @@ class HttpExchange {
   HttpExchange& operator=(const HttpExchange&) = delete;
 
   // Parses the beginning of `input` and removes it.
-  Step Parse(std::string& input);
+  Step Parse(std::string_view& input);
   // The responses to a body that does not arrive; they count the admitted call.
   HttpResponse RefuseLateBody();
   HttpResponse RefuseBodyCutOff();
@@ -87,10 +124,7 @@ class HttpExchange {
   void End();
 
  private:
-  // The body grows as bytes come; a string_body would reserve at once what
-  // Content-Length claims.
-  using Parser =
-      boost::beast::http::request_parser<boost::beast::http::dynamic_body>;
+  using Parser = boost::beast::http::request_parser<HttpBody>;
 
   Step OnMalformed(const boost::system::error_code& error);
   Step OnHead();
@@ -141,7 +175,7 @@ class HttpExchange {
 
 // Removes what may precede a request line (RFC 9112, section 2.2): empty lines,
 // which some clients send after a body.
-void SkipEmptyLines(std::string& input);
+void SkipEmptyLines(std::string_view& input);
 
 }  // namespace semrank
 
