@@ -19,7 +19,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -62,7 +61,8 @@ class CohereRerank final : public BodyFormat {
     if (fields.empty()) fields = {"text"};
     const TextSize size{limits_.max_text_bytes,
                         body.Number("max_tokens_per_doc")};
-    bytes = rank.SerializeAsString();
+    bytes.reserve(request.body.size());
+    rank.AppendToString(&bytes);
     num_words_ = CountWords(rank.query());
     body.EachText(
         "documents",
@@ -87,11 +87,16 @@ class CohereRerank final : public BodyFormat {
     json += ",\"model\":";
     AppendJsonString(response.model().name(), json);
     json += ",\"results\":[";
+    const std::vector<float> numbers(response.scores().begin(),
+                                     response.scores().end());
+    FloatTexts scores(numbers);
+    // An item without its document takes about 50 bytes.
+    json.reserve(json.size() + numbers.size() * 64);
     for (int i = 0; i < response.indices_size(); ++i) {
-      absl::StrAppend(&json, i == 0 ? "" : ",",
-                      "{\"index\":", response.indices(i),
-                      ",\"relevance_score\":");
-      AppendFloat(response.scores(i), json);
+      json += i == 0 ? "{\"index\":" : ",{\"index\":";
+      AppendIndex(response.indices(i), json);
+      json += ",\"relevance_score\":";
+      json += scores.Next();
       if (return_documents_) {
         json += ",\"document\":{\"text\":";
         AppendJsonString(documents_[response.indices(i)], json);
@@ -137,9 +142,8 @@ void AppendBase64Rows(std::string_view vectors, int dim, std::string& json) {
   const std::size_t row_bytes = dim * sizeof(float);
   json += '[';
   for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
-    absl::StrAppend(
-        &json, begin == 0 ? "\"" : ",\"",
-        absl::Base64Escape(ToAbsl(vectors.substr(begin, row_bytes))), "\"");
+    if (begin > 0) json += ',';
+    AppendBase64(vectors.substr(begin, row_bytes), json);
   }
   json += ']';
 }

@@ -54,32 +54,48 @@ std::string Describe(simdjson::error_code code) {
   }
 }
 
+// Allocating a parser's tables anew for each body, and clearing their pages,
+// takes as long as finding what is in it.
+simdjson::ondemand::parser& ParserOfThread() {
+  thread_local simdjson::ondemand::parser parser;
+  return parser;
+}
+
+// A parser that has grown beyond it is freed: there are some fifty threads.
+constexpr std::size_t kMaxKeptCapacity = std::size_t{1} << 18;
+
+bool HasPadding(const std::string& text) {
+  return text.capacity() - text.size() >= JsonDocument::kPadding;
+}
+
 }  // namespace
 
+JsonDocument::JsonDocument(const std::string& text, std::string_view name,
+                           std::size_t max_values)
+    : copy_(HasPadding(text) ? "" : text),
+      text_(HasPadding(text)
+                ? simdjson::padded_string_view(text, text.capacity())
+                : simdjson::padded_string_view(copy_)),
+      name_(name),
+      max_values_(max_values),
+      parser_(ParserOfThread()) {}
+
+JsonDocument::~JsonDocument() {
+  if (parser_.capacity() > kMaxKeptCapacity) {
+    parser_ = simdjson::ondemand::parser();
+  }
+}
+
 absl::StatusOr<JsonDocument::Object> JsonDocument::Open() {
-  const std::string_view text = text_;
-  const std::string encoding = OtherEncoding(text);
+  const std::string encoding = OtherEncoding(text_);
   if (!encoding.empty()) return ErrorOfText(encoding);
   if (const auto error = parser_.iterate(text_).get(document_)) {
-    const std::size_t num_valid = ValidUtf8Bytes(text);
+    const std::size_t num_valid = ValidUtf8Bytes(text_);
     return ErrorOfText(
-        num_valid == text.size()
+        num_valid == text_.size()
             ? Describe(error)
             : absl::StrFormat("it is not UTF-8 at byte %d", num_valid));
   }
-  return Begin();
-}
-
-absl::StatusOr<JsonDocument::Object> JsonDocument::OpenChecked(
-    std::size_t max_values) {
-  SEMRANK_ASSIGN_OR_RETURN(const Object object, Open());
-  SEMRANK_RETURN_IF_ERROR(CheckMembers(object, max_values, /*depth=*/0));
-  SEMRANK_RETURN_IF_ERROR(CheckEnd());
-  document_.rewind();
-  return Begin();
-}
-
-absl::StatusOr<JsonDocument::Object> JsonDocument::Begin() {
   Object object;
   const auto error = document_.get_object().get(object);
   if (error == simdjson::INCORRECT_TYPE) {
@@ -87,6 +103,41 @@ absl::StatusOr<JsonDocument::Object> JsonDocument::Begin() {
   }
   if (error) return Error(error);
   return object;
+}
+
+char JsonDocument::FirstByte(Value& value) {
+  const std::string_view token = value.raw_json_token();
+  return token.empty() ? '\0' : token[0];
+}
+
+absl::Status JsonDocument::EachMember(Object object, TakeMember take) {
+  absl::flat_hash_set<std::string_view> names;
+  for (auto member : object) {
+    simdjson::ondemand::field field;
+    std::string_view name;
+    if (const auto error = std::move(member).get(field)) return Error(error);
+    if (const auto error = field.unescaped_key().get(name)) return Error(error);
+    if (!names.insert(name).second) return RepeatedError(name);
+    SEMRANK_RETURN_IF_ERROR(take(name, field.value()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JsonDocument::EachMember(Value& value, TakeMember take) {
+  Object object;
+  if (const auto error = value.get_object().get(object)) return Error(error);
+  return EachMember(object, take);
+}
+
+absl::Status JsonDocument::EachItem(Value& value, TakeItem take) {
+  simdjson::ondemand::array items;
+  if (const auto error = value.get_array().get(items)) return Error(error);
+  for (auto item : items) {
+    Value element;
+    if (const auto error = item.get(element)) return Error(error);
+    SEMRANK_RETURN_IF_ERROR(take(element));
+  }
+  return absl::OkStatus();
 }
 
 // At the end of the text there is no current place.
@@ -118,36 +169,31 @@ absl::StatusOr<std::string_view> JsonDocument::Text(Value& value) {
   return text;
 }
 
-absl::Status JsonDocument::Check(Value value, std::size_t max_values,
-                                 std::size_t depth) {
+absl::Status JsonDocument::CountValue() {
+  if (++num_values_ <= max_values_) return absl::OkStatus();
+  return OverLimit(
+      absl::StrFormat("the body has over %d values, the limit", max_values_),
+      max_values_);
+}
+
+absl::Status JsonDocument::Skip(Value& value, std::size_t depth) {
   if (depth >= kMaxDepth) {
     return OverLimit(absl::StrFormat("the body is nested deeper than the limit "
                                      "of %d levels",
                                      kMaxDepth),
                      kMaxDepth);
   }
-  if (++num_values_ > max_values) {
-    return OverLimit(
-        absl::StrFormat("the body has over %d values, the limit", max_values),
-        max_values);
-  }
+  SEMRANK_RETURN_IF_ERROR(CountValue());
   simdjson::ondemand::json_type type;
   if (const auto error = value.type().get(type)) return Error(error);
   switch (type) {
     case simdjson::ondemand::json_type::array:
-      for (auto item : value.get_array()) {
-        Value element;
-        if (const auto error = item.get(element)) return Error(error);
-        SEMRANK_RETURN_IF_ERROR(Check(element, max_values, depth + 1));
-      }
-      return absl::OkStatus();
-    case simdjson::ondemand::json_type::object: {
-      Object object;
-      if (const auto error = value.get_object().get(object)) {
-        return Error(error);
-      }
-      return CheckMembers(object, max_values, depth + 1);
-    }
+      return EachItem(value,
+                      [&](Value& item) { return Skip(item, depth + 1); });
+    case simdjson::ondemand::json_type::object:
+      return EachMember(value, [&](std::string_view, Value& member) {
+        return Skip(member, depth + 1);
+      });
     case simdjson::ondemand::json_type::string:
       return Text(value).status();
     case simdjson::ondemand::json_type::number:
@@ -156,31 +202,15 @@ absl::Status JsonDocument::Check(Value value, std::size_t max_values,
     case simdjson::ondemand::json_type::boolean:
       if (const auto error = value.get_bool().error()) return Error(error);
       return absl::OkStatus();
-    case simdjson::ondemand::json_type::null:
-      if (!value.is_null()) return Error(simdjson::N_ATOM_ERROR);
+    case simdjson::ondemand::json_type::null: {
+      bool is_null = false;
+      if (value.is_null().get(is_null) || !is_null) {
+        return Error(simdjson::N_ATOM_ERROR);
+      }
       return absl::OkStatus();
+    }
   }
   return Error(simdjson::TAPE_ERROR);
-}
-
-absl::Status JsonDocument::CheckMembers(Object object, std::size_t max_values,
-                                        std::size_t depth) {
-  absl::flat_hash_set<std::string_view> names;
-  for (auto member : object) {
-    simdjson::ondemand::field field;
-    std::string_view name;
-    if (const auto error = std::move(member).get(field)) return Error(error);
-    const char* const raw = field.key().raw();
-    if (const auto error = field.unescaped_key().get(name)) return Error(error);
-    if (!names.insert(name).second) return RepeatedError(name);
-    // simdjson finds a member by its name as it is written.
-    if (depth == 0 && std::string_view(raw, name.size()) != name) {
-      return Error(
-          absl::StrFormat("the name \"%s\" has an escape", Shown(name)));
-    }
-    SEMRANK_RETURN_IF_ERROR(Check(field.value(), max_values, depth));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status JsonDocument::Error(simdjson::error_code code) {

@@ -3,11 +3,14 @@
 //   Order    simdjson checks a value when it is read. So after Open the caller
 //            reads each value once, in the order of the text, and stops at the
 //            first error.
-//   Memory   the text once more, and at most six bytes for each of its bytes.
-//            Views of texts point into the document.
+//   Memory   at most six bytes for each byte of the text, in a parser that each
+//            thread keeps for its next body unless it has grown large. A text
+//            without room for simdjson's reads behind its end is copied. Views
+//            of texts are valid as long as the document.
 //   Errors   InvalidArgument MALFORMED_MESSAGE: the body is no NAME as JSON,
 //            with the reason and the byte at which the value begins.
-//   Threads  not thread-safe.
+//   Threads  not thread-safe. A thread has one document at a time, which no
+//            other thread uses.
 #ifndef SEMRANK_SERVER_API_JSON_DOCUMENT_H_
 #define SEMRANK_SERVER_API_JSON_DOCUMENT_H_
 
@@ -17,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -27,23 +31,41 @@ class JsonDocument {
   using Value = simdjson::ondemand::value;
   using Object = simdjson::ondemand::object;
 
-  // How deep the objects and arrays of OpenChecked may nest.
+  // How deep objects and arrays may nest where Skip reads them.
   static constexpr std::size_t kMaxDepth = 32;
+  // Bytes behind a text's end that simdjson may read, whatever they are.
+  static constexpr std::size_t kPadding = simdjson::SIMDJSON_PADDING;
 
-  // `name` is what the body should be: "embeddings request".
-  JsonDocument(std::string_view text, std::string_view name)
-      : text_(text), name_(name) {}
+  // `text` must outlive the document. `name` is what it should be: "embeddings
+  // request". CountValue and Skip count up to `max_values`.
+  JsonDocument(const std::string& text, std::string_view name,
+               std::size_t max_values = 0);
+  ~JsonDocument();
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
 
   // The body's object, none of whose members is checked.
   absl::StatusOr<Object> Open();
-  // The same, with all of its text checked: for a caller that reads only the
-  // members it knows, in any order. An error also if objects and arrays nest
-  // too deep, an object repeats a member, a name in the body's object has an
-  // escape, or there are more values than `max_values`.
-  absl::StatusOr<Object> OpenChecked(std::size_t max_values);
+  // The first byte of the value, which shows its type; 0 = there is none.
+  static char FirstByte(Value& value);
+  // Passes name and value of each member to `take`, which reads the value. An
+  // error also if the object repeats a member.
+  using TakeMember =
+      absl::FunctionRef<absl::Status(std::string_view name, Value& value)>;
+  absl::Status EachMember(Object object, TakeMember take);
+  absl::Status EachMember(Value& value, TakeMember take);
+  // Passes each item of an array to `take`, which reads it.
+  using TakeItem = absl::FunctionRef<absl::Status(Value& item)>;
+  absl::Status EachItem(Value& value, TakeItem take);
   // An error if text follows the object, whose members have been read.
   absl::Status CheckEnd();
 
+  // Counts a value that is read otherwise than by Skip. An error above the
+  // largest number of values.
+  absl::Status CountValue();
+  // Checks a value of any type, in which objects and arrays nest as deep as
+  // `depth` of them around it allow, and counts it and all that it holds.
+  absl::Status Skip(Value& value, std::size_t depth);
   // Reads a text. An error if it is another value, or if its escapes are no
   // Unicode text.
   absl::StatusOr<std::string_view> Text(Value& value);
@@ -54,18 +76,16 @@ class JsonDocument {
   absl::Status RepeatedError(std::string_view member);
 
  private:
-  absl::StatusOr<Object> Begin();
-  absl::Status Check(Value value, std::size_t max_values, std::size_t depth);
-  absl::Status CheckMembers(Object object, std::size_t max_values,
-                            std::size_t depth);
   absl::Status ErrorOfText(std::string_view problem) const;
   absl::Status OverLimit(std::string_view problem, std::size_t limit) const;
 
-  const simdjson::padded_string text_;
+  const simdjson::padded_string copy_;  // empty if the text has the padding
+  const simdjson::padded_string_view text_;
   const std::string name_;
-  simdjson::ondemand::parser parser_;
+  const std::size_t max_values_;
+  std::size_t num_values_ = 0;
+  simdjson::ondemand::parser& parser_;
   simdjson::ondemand::document document_;
-  std::size_t num_values_ = 0;  // that were checked
 };
 
 }  // namespace semrank

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "model/base/base64.h"
 #include "model/base/json_elements.h"
 #include "model/base/strings.h"
 #include "model/text/utf8.h"
@@ -71,10 +71,6 @@ void AppendEnum(const EnumDescriptor& type, int number, std::string& json) {
   const auto* const value = type.FindValueByNumber(number);
   if (value == nullptr) return AppendDigits(number, json);
   absl::StrAppend(&json, "\"", value->name(), "\"");
-}
-
-void AppendBase64(std::string_view bytes, std::string& json) {
-  absl::StrAppend(&json, "\"", absl::Base64Escape(ToAbsl(bytes)), "\"");
 }
 
 // Messages of Protobuf and gRPC have mappings of their own: times, details of
@@ -277,10 +273,34 @@ void AppendFloat(float number, std::string& json) {
   AppendJsonElements(bytes, json);
 }
 
+void AppendIndex(std::uint32_t index, std::string& json) {
+  AppendDigits(index, json);
+}
+
+FloatTexts::FloatTexts(std::span<const float> numbers) {
+  std::string bytes;
+  EncodeFloat32(numbers, bytes);
+  AppendJsonElements(bytes, texts_);
+  texts_ += ',';
+}
+
+std::string_view FloatTexts::Next() {
+  const std::size_t begin = begin_;
+  const std::size_t end = texts_.find(',', begin);
+  begin_ = end + 1;
+  return std::string_view(texts_).substr(begin, end - begin);
+}
+
+void AppendBase64(std::string_view bytes, std::string& json) {
+  json += '"';
+  AppendBase64Text(bytes, json);
+  json += '"';
+}
+
 void AppendRows(std::string_view vectors, int dim, std::string& json) {
   const std::size_t row_bytes = dim * sizeof(float);
-  // A number takes about twelve characters for its four bytes.
-  json.reserve(json.size() + vectors.size() * 3);
+  // A number takes 12 to 14 characters for its four bytes.
+  json.reserve(json.size() + vectors.size() / sizeof(float) * 14);
   json += '[';
   for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
     if (begin > 0) json += ',';

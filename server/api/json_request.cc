@@ -355,7 +355,7 @@ absl::Status RequestReader::ReadRows(Value& value) {
 
 }  // namespace
 
-absl::Status ReadJsonRequest(std::string_view json, const Descriptor& message,
+absl::Status ReadJsonRequest(const std::string& json, const Descriptor& message,
                              JsonRequest& request) {
   JsonDocument document(json, message.full_name());
   request.bytes.reserve(json.size());

@@ -13,7 +13,6 @@
 #define SEMRANK_SERVER_API_JSON_REQUEST_H_
 
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
 
@@ -32,7 +31,7 @@ struct JsonRequest {
 // InvalidArgument MALFORMED_MESSAGE for what is no JSON, an unknown field (most
 // are misspelt), a field that is given twice, and a value that its field cannot
 // have, with the field and the byte. BAD_VECTOR for rows that are no vectors.
-absl::Status ReadJsonRequest(std::string_view json,
+absl::Status ReadJsonRequest(const std::string& json,
                              const google::protobuf::Descriptor& message,
                              JsonRequest& request);
 

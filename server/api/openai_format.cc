@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -50,7 +49,8 @@ class Embeddings final : public BodyFormat {
     // OpenAI's Python client asks for base64 and decodes it itself.
     base64_ = body.Choice("encoding_format", {"float", "base64"}) == 1;
     dimensions_ = body.Number("dimensions");
-    bytes = embed.SerializeAsString();
+    bytes.reserve(request.body.size());
+    embed.AppendToString(&bytes);
     body.EachText("input", [&](std::string_view text) {
       num_words_ += CountWords(text);
       AppendBytesField(v1::EmbedTextsRequest::kTextsFieldNumber, text, bytes);
@@ -68,6 +68,8 @@ class Embeddings final : public BodyFormat {
     std::string json = "{\"object\":\"list\",\"data\":[";
     const std::string_view vectors = response.vectors();
     const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
+    // About what the characters of four bytes take.
+    json.reserve(vectors.size() / sizeof(float) * (base64_ ? 6 : 15));
     for (std::size_t i = 0; i * row_bytes < vectors.size(); ++i) {
       absl::StrAppendFormat(
           &json, "%s{\"object\":\"embedding\",\"index\":%d,\"embedding\":",
@@ -83,8 +85,7 @@ class Embeddings final : public BodyFormat {
 
  private:
   void AppendVector(std::string_view bytes, std::string& json) const {
-    if (!base64_) return AppendNumbers(bytes, json);
-    absl::StrAppend(&json, "\"", absl::Base64Escape(ToAbsl(bytes)), "\"");
+    base64_ ? AppendBase64(bytes, json) : AppendNumbers(bytes, json);
   }
 
   const Limits& limits_;

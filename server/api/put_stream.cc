@@ -22,6 +22,7 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/api/api_call.h"
+#include "server/api/json_document.h"
 #include "server/api/json_messages.h"
 #include "server/api/json_request.h"
 #include "server/api/wire_writer.h"
@@ -93,23 +94,26 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
         end = lines_.size();
       }
       ++num_lines_;
+      SEMRANK_RETURN_IF_ERROR(CheckLineSize(num_lines_, end - begin));
       SEMRANK_RETURN_IF_ERROR(
           AddLine(std::string_view(lines_).substr(begin, end - begin)));
       begin = end + 1;
     }
     // The rest is the beginning of a line.
     lines_.erase(0, begin);
-    if (static_cast<std::int64_t>(lines_.size()) >
-        call_->options().max_body_bytes) {
-      return MakeError(
-          absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
-          absl::StrFormat("line %d is over the limit of %d bytes "
-                          "(--max_http_body_bytes)",
-                          num_lines_ + 1, call_->options().max_body_bytes),
-          {{"limit", std::to_string(call_->options().max_body_bytes)},
-           {"flag", "max_http_body_bytes"}});
-    }
+    SEMRANK_RETURN_IF_ERROR(CheckLineSize(num_lines_ + 1, lines_.size()));
     return PutGroup();
+  }
+
+  absl::Status CheckLineSize(std::int64_t line, std::size_t num_bytes) const {
+    const std::int64_t limit = call_->options().max_body_bytes;
+    if (static_cast<std::int64_t>(num_bytes) <= limit) return absl::OkStatus();
+    return MakeError(
+        absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
+        absl::StrFormat("line %d is over the limit of %d bytes "
+                        "(--max_http_body_bytes)",
+                        line, limit),
+        {{"limit", std::to_string(limit)}, {"flag", "max_http_body_bytes"}});
   }
 
   absl::Status AddLine(std::string_view line) {
@@ -118,9 +122,11 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       return absl::OkStatus();
     }
+    line_.reserve(line.size() + JsonDocument::kPadding);
+    line_ = line;
     JsonRequest document;
     const absl::Status status =
-        ReadJsonRequest(line, *v1::Document::descriptor(), document);
+        ReadJsonRequest(line_, *v1::Document::descriptor(), document);
     if (!status.ok()) {
       // The group's other lines are sound: they are put, and acknowledged.
       SEMRANK_RETURN_IF_ERROR(PutGroup());
@@ -156,6 +162,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   const std::int64_t max_documents_;
   Stopwatch clock_;
   std::string lines_;  // not put yet
+  std::string line_;   // of them, with what JsonDocument reads behind it
   std::int64_t num_lines_ = 0;
   std::string group_;  // the bytes of its message
   std::int64_t num_in_group_ = 0;

@@ -56,7 +56,8 @@ class TeiEmbed final : public BodyFormat {
                   "length alone");
     }
     dimensions_ = body.Number("dimensions");
-    bytes = embed.SerializeAsString();
+    bytes.reserve(request.body.size());
+    embed.AppendToString(&bytes);
     body.EachText("inputs", [&](std::string_view text) {
       AppendBytesField(v1::EmbedTextsRequest::kTextsFieldNumber,
                        Truncated({limits_.max_text_bytes}, cut, text), bytes);
@@ -90,7 +91,8 @@ class TeiRerank final : public BodyFormat {
     const Cut cut = ReadCut(body);
     raw_scores_ = body.Bool("raw_scores", true);
     return_text_ = body.Bool("return_text", false);
-    bytes = rank.SerializeAsString();
+    bytes.reserve(request.body.size());
+    rank.AppendToString(&bytes);
     body.EachText("texts", [&](std::string_view text) {
       AppendBytesField(v1::RankRequest::kTitlesFieldNumber,
                        Truncated({limits_.max_text_bytes}, cut, text), bytes);
@@ -105,16 +107,23 @@ class TeiRerank final : public BodyFormat {
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
     SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
     std::string json = "[";
+    std::vector<float> scores(response.scores().begin(),
+                              response.scores().end());
+    if (!raw_scores_) {
+      for (float& score : scores) score = 1 / (1 + std::exp(-score));
+    }
+    FloatTexts texts(scores);
+    // An item without its text takes about 40 bytes.
+    json.reserve(scores.size() * 48);
     for (int i = 0; i < response.indices_size(); ++i) {
-      absl::StrAppend(&json, i == 0 ? "" : ",",
-                      "{\"index\":", response.indices(i));
+      json += i == 0 ? "{\"index\":" : ",{\"index\":";
+      AppendIndex(response.indices(i), json);
       if (return_text_) {
         json += ",\"text\":";
         AppendJsonString(texts_[response.indices(i)], json);
       }
-      const float score = response.scores(i);
       json += ",\"score\":";
-      AppendFloat(raw_scores_ ? score : 1 / (1 + std::exp(-score)), json);
+      json += texts.Next();
       json += '}';
     }
     return json + "]";

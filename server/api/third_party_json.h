@@ -2,10 +2,12 @@
 // texts. A member that is null counts as absent; members that these APIs did
 // not have when the formats were written are ignored, since they grow.
 //
-//   Reading  each member is read once, in any order. After the first error each
-//            function returns its value for an absent member, and status() has
-//            the error.
-//   Memory   a body may have 16 values for each text that a request may have.
+//   Reading  one pass over the body notes where its members' texts are; the
+//            functions find them there, in any order. After the first error
+//            each function returns its value for an absent member, and status()
+//            has the error.
+//   Memory   a view of each text. A body may have 16 values for each text that
+//            a request may have.
 //   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
 //            TOO_MANY_TEXTS, naming the member.
 #ifndef SEMRANK_SERVER_API_THIRD_PARTY_JSON_H_
@@ -20,6 +22,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "semrank/v1/common.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
@@ -30,8 +33,9 @@ namespace semrank {
 
 class ThirdPartyJson {
  public:
-  // `name` is what the body is called in errors: "embeddings request".
-  ThirdPartyJson(std::string_view body, std::string_view name,
+  // `body` must outlive this. `name` is what it is called in errors:
+  // "embeddings request".
+  ThirdPartyJson(const std::string& body, std::string_view name,
                  const Limits& limits);
 
   std::string Text(const char* name);
@@ -55,22 +59,49 @@ class ThirdPartyJson {
   // INVALID_FIELD if there is such a member; `reason` follows its name.
   void Refuse(const char* name, std::string_view reason);
 
-  bool has(const char* name) { return Find(name).has_value(); }
+  bool has(const char* name) const { return Find(name) != nullptr; }
   // Sets the error unless there is one.
   void Fail(const absl::Status& error) { status_.Update(error); }
   const absl::Status& status() const { return status_; }
 
  private:
-  // Nothing if the member is absent or null, and after an error.
-  std::optional<JsonDocument::Value> Find(const char* name);
+  struct Field {
+    std::string_view name;
+    std::string_view text;
+  };
+  // An item of a list.
+  struct Item {
+    enum class Kind { kText, kObject, kOther };
+    Kind kind = Kind::kOther;
+    std::string_view text = {};  // of a text
+    // The members of an object that are texts, in fields_.
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  // A member of the body that is not null; none of the values = an object.
+  struct Member {
+    std::string_view name;
+    std::optional<std::string_view> text = {};
+    std::optional<bool> flag = {};
+    std::optional<std::uint64_t> number = {};  // whole and not negative
+    std::optional<std::vector<Item>> items = {};
+  };
+
+  absl::Status ReadBody();
+  absl::Status ReadMember(std::string_view name, JsonDocument::Value& value);
+  absl::Status ReadItem(JsonDocument::Value& value, std::vector<Item>& items);
+  // Reads the value of a member or item that is a text.
+  absl::StatusOr<std::string_view> ReadText(JsonDocument::Value& value);
+  // Null if the member is absent or null, and after an error.
+  const Member* Find(std::string_view name) const;
   void FailType(const char* name, const char* expected);
-  // False if the value has no text.
-  bool TakeOne(JsonDocument::Value& value, TakeText take);
-  bool TakeFields(JsonDocument::Value& value,
-                  const std::vector<std::string>& fields, TakeText take);
+  // False if the item has no text.
+  bool TakeItem(const Item& item, const std::vector<std::string>& fields,
+                TakeText take) const;
 
   JsonDocument document_;
-  JsonDocument::Object object_;
+  std::vector<Member> members_;
+  std::vector<Field> fields_;
   const Limits& limits_;
   absl::Status status_;
 };

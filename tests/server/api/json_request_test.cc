@@ -25,7 +25,7 @@ template <typename Message = v1::RankRequest>
 absl::StatusOr<Message> Parse(std::string_view json) {
   JsonRequest request;
   const absl::Status status =
-      ReadJsonRequest(json, *Message::descriptor(), request);
+      ReadJsonRequest(std::string(json), *Message::descriptor(), request);
   if (!status.ok()) return status;
   Message message;
   EXPECT_TRUE(message.ParseFromString(request.bytes)) << json;

@@ -335,6 +335,41 @@ TEST_F(ThirdPartyApiTest, ErrorsNameTheFieldsOfTheOtherApi) {
   EXPECT_EQ(error["error"]["param"], "model");
 }
 
+TEST_F(ThirdPartyApiTest, MembersComeInAnyOrderAndMayHaveEscapes) {
+  const Json answer = Ask("/v2/rerank", R"({"unknown": [{"a": [null]}, 1.5e3],
+      "documents": ["a \"b\"", {"text": "c", "more": {"text": "d"}},
+                    {"text": 7, "\u0074ext2": "x"}, "e\u00e9"],
+      "rank_fields": ["text", "text2"], "model": null, "top_n": 4,
+      "return_documents": true, "\u0071uery": "q"})");
+  ASSERT_EQ(answer["results"].size(), 4u);
+  for (const Json& result : answer["results"]) {
+    EXPECT_EQ(result["document"]["text"],
+              std::vector({"a \"b\"", "c", "x", "e\u00e9"})[result["index"]]);
+  }
+}
+
+TEST_F(ThirdPartyApiTest, OnlyStrictJsonIsTaken) {
+  for (const char* body :
+       {"", "[]", R"({"input": "a")", R"({"input": "a"} x)",
+        R"({"input": ["a",]})", R"({"input": ["a" "b"]})", R"({"input": tru})",
+        R"({"input": "a", "input": "a"})", R"({"x": {"y": 1, "y": 1}})",
+        R"({"input": [{"text": "a", "text": "b"}]})", R"({"x": nul})",
+        R"({"x": 01})", R"({"x": "\ud800"})", R"({"input": })",
+        R"({"input": [)", R"({'input': "a"})"}) {
+    const HttpAnswer answer = Post("/v1/embeddings", body);
+    EXPECT_EQ(answer.status, 400) << body;
+    EXPECT_THAT(answer.body, HasSubstr("MALFORMED_MESSAGE")) << body;
+  }
+}
+
+TEST_F(ThirdPartyApiTest, UsageCountsWordsBetweenBlanks) {
+  const std::string long_text =
+      "of words\u00e9 that  are\ttaken in blocks\n of sixteen bytes, and more ";
+  const Json answer =
+      Ask("/v1/embeddings", Json{{"input", {"a", " b c", long_text}}}.dump());
+  EXPECT_EQ(answer["usage"]["total_tokens"], 1 + 2 + 12);
+}
+
 TEST_F(ThirdPartyApiTest, BodiesOfManyValuesAreRefusedUnparsed) {
   std::string many = R"({"input": [0)";
   for (int i = 0; i < 40'000; ++i) many += ",0";
