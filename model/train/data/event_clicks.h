@@ -11,9 +11,7 @@
 #define SEMRANK_MODEL_TRAIN_DATA_EVENT_CLICKS_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"

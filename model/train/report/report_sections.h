@@ -2,7 +2,6 @@
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_REPORT_SECTIONS_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_REPORT_SECTIONS_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
