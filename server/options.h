@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/nn/row_format.h"
+#include "model/redis/redis_url.h"
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
 #include "server/base/unread_responses.h"
@@ -19,7 +20,6 @@
 #include "server/experiment_options.h"
 #include "server/http/http_options.h"
 #include "server/rpc/socket_transfer.h"
-#include "server/stores/redis_url.h"
 #include "server/stores/rocksdb_document_store.h"
 #include "server/vectors/stored_vectors.h"
 

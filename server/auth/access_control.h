@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/auth/watched_files.h"
+#include "model/base/watched_files.h"
 
 namespace semrank {
 

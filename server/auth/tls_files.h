@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/auth/watched_files.h"
+#include "model/base/watched_files.h"
 
 namespace semrank {
 

@@ -20,8 +20,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "model/redis/redis_client.h"
 #include "server/stores/document_store.h"
-#include "server/stores/redis_client.h"
 
 namespace semrank {
 

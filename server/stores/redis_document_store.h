@@ -33,9 +33,9 @@
 
 #include "model/base/fingerprint.h"
 #include "model/base/mutex.h"
+#include "model/redis/redis_client.h"
+#include "model/redis/redis_url.h"
 #include "server/stores/document_store.h"
-#include "server/stores/redis_client.h"
-#include "server/stores/redis_url.h"
 
 namespace semrank {
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/stores/redis_client.h"
+#include "model/redis/redis_client.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,4 +1,4 @@
-#include "server/auth/watched_files.h"
+#include "model/base/watched_files.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 // Contents of files that are read again when the files change.
-#ifndef SEMRANK_SERVER_AUTH_WATCHED_FILES_H_
-#define SEMRANK_SERVER_AUTH_WATCHED_FILES_H_
+#ifndef SEMRANK_MODEL_BASE_WATCHED_FILES_H_
+#define SEMRANK_MODEL_BASE_WATCHED_FILES_H_
 
 #include <functional>
 #include <memory>
@@ -71,4 +71,4 @@ class WatchedFiles {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_AUTH_WATCHED_FILES_H_
+#endif  // SEMRANK_MODEL_BASE_WATCHED_FILES_H_

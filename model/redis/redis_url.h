@@ -1,13 +1,13 @@
 // The address of a Redis server as flags and environment variables have it:
 // redis://[user:password@]host[:port][/db], or rediss:// over TLS.
-#ifndef SEMRANK_SERVER_STORES_REDIS_URL_H_
-#define SEMRANK_SERVER_STORES_REDIS_URL_H_
+#ifndef SEMRANK_MODEL_REDIS_REDIS_URL_H_
+#define SEMRANK_MODEL_REDIS_REDIS_URL_H_
 
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "server/stores/redis_tls.h"
+#include "model/redis/redis_tls.h"
 
 namespace semrank {
 
@@ -30,4 +30,4 @@ std::string NameOf(const RedisUrl& url);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_STORES_REDIS_URL_H_
+#endif  // SEMRANK_MODEL_REDIS_REDIS_URL_H_

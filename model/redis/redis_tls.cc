@@ -1,4 +1,4 @@
-#include "server/stores/redis_tls.h"
+#include "model/redis/redis_tls.h"
 
 #include <arpa/inet.h>
 #include <openssl/err.h>

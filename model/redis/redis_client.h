@@ -3,8 +3,8 @@
 //   Errors   DeadlineExceeded; Unavailable (refused, closed, invalid reply,
 //            still loading); PermissionDenied (user, password, rights);
 //            ResourceExhausted (the server's memory is full).
-#ifndef SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
-#define SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
+#ifndef SEMRANK_MODEL_REDIS_REDIS_CLIENT_H_
+#define SEMRANK_MODEL_REDIS_REDIS_CLIENT_H_
 
 // hiredis.h includes it as well, but does not say that its functions are C.
 extern "C" {
@@ -22,8 +22,8 @@ extern "C" {
 
 #include "absl/status/statusor.h"
 #include "model/base/mutex.h"
-#include "server/stores/redis_tls.h"
-#include "server/stores/redis_url.h"
+#include "model/redis/redis_tls.h"
+#include "model/redis/redis_url.h"
 
 namespace semrank {
 
@@ -166,4 +166,4 @@ class RedisPool {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
+#endif  // SEMRANK_MODEL_REDIS_REDIS_CLIENT_H_

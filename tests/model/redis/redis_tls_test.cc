@@ -1,5 +1,5 @@
 // Against the TLS port of a real redis-server.
-#include "server/stores/redis_tls.h"
+#include "model/redis/redis_tls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "server/stores/redis_client.h"
+#include "model/redis/redis_client.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tcp_listener.h"

@@ -1,4 +1,4 @@
-#include "server/stores/redis_url.h"
+#include "model/redis/redis_url.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "server/stores/redis_client.h"
+#include "model/redis/redis_client.h"
 
 #include <netdb.h>
 #include <openssl/err.h>

@@ -1,7 +1,7 @@
 // TLS of connections to Redis. hiredis 0.14 has none of its own, so OpenSSL
 // speaks through the sockets that hiredis opens.
-#ifndef SEMRANK_SERVER_STORES_REDIS_TLS_H_
-#define SEMRANK_SERVER_STORES_REDIS_TLS_H_
+#ifndef SEMRANK_MODEL_REDIS_REDIS_TLS_H_
+#define SEMRANK_MODEL_REDIS_REDIS_TLS_H_
 
 #include <openssl/ssl.h>
 
@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/mutex.h"
-#include "server/auth/watched_files.h"
+#include "model/base/watched_files.h"
 
 namespace semrank {
 
@@ -54,4 +54,4 @@ std::string TlsErrorText(const SSL& session);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_STORES_REDIS_TLS_H_
+#endif  // SEMRANK_MODEL_REDIS_REDIS_TLS_H_
