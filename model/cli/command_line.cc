@@ -134,6 +134,10 @@ void CommandLine::AddHelp(std::string_view title, std::string_view text) {
                                  .help = std::string(text)});
 }
 
+void CommandLine::AddHelpTopic(HelpTopic topic) {
+  impl_->help_topics.push_back(std::move(topic));
+}
+
 void CommandLine::AddArguments(std::vector<std::string>* field) {
   impl_->arguments = field;
 }
@@ -233,7 +237,9 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
     return absl::StrFormat("%s %s%s\n", impl_->info.name, Version(), note);
   }
   const bool all = impl_->help_all->count() > 0;
-  if (all || impl_->help->count() > 0) return HelpText(*impl_, all);
+  if (all || impl_->help->count() > 0) {
+    return HelpText(*impl_, all, given.words);
+  }
   SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(std::move(given)));
   // Before any kernel runs; all programs pass here.
   const absl::Status simd = UseSimdLevelOfEnvironment();

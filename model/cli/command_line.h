@@ -98,6 +98,10 @@ class CommandLine {
   // An entry of the help text that is not a flag, in the current group.
   void AddHelp(std::string_view title, std::string_view text);
 
+  // Adds a help text for one first argument of this command: "semrank events
+  // join --help".
+  void AddHelpTopic(HelpTopic topic);
+
   // Stores arguments that are not flags, and all after "--", in `field`, in
   // order. Without this call such an argument is wrong use.
   void AddArguments(std::vector<std::string>* field);

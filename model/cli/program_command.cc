@@ -59,6 +59,15 @@ HelpEntry EntryOf(const Flag& flag) {
           .help = spec.help};
 }
 
+// Null if the first word names no topic.
+const HelpTopic* FindTopic(const ProgramCommand& command,
+                           const std::vector<std::string>& words) {
+  if (words.empty()) return nullptr;
+  const auto found =
+      std::ranges::find(command.help_topics, words.front(), &HelpTopic::word);
+  return found == command.help_topics.end() ? nullptr : &*found;
+}
+
 // A heading for each group and its entries.
 std::string FormatHelp(const std::vector<HelpEntry>& entries) {
   // In order of first appearance: flags of one group may be added in several
@@ -139,11 +148,14 @@ std::string_view FlagSourceName(FlagSource source) {
   return "";
 }
 
-std::string HelpText(const ProgramCommand& program, bool all) {
+std::string HelpText(const ProgramCommand& program, bool all,
+                     const std::vector<std::string>& words) {
   const ProgramCommand& shown =
       program.selected == nullptr ? program : *program.selected;
-  std::string text = absl::StrFormat("%s: %s\n\n%s", shown.full_name,
-                                     shown.info.summary, shown.info.usage);
+  const HelpTopic* const topic = FindTopic(shown, words);
+  std::string text =
+      absl::StrFormat("%s: %s\n\n%s", shown.full_name, shown.info.summary,
+                      topic == nullptr ? shown.info.usage : topic->usage);
   if (!text.ends_with('\n')) text += '\n';
   if (!shown.commands.empty()) {
     text += "\nCommands:\n";
@@ -158,6 +170,10 @@ std::string HelpText(const ProgramCommand& program, bool all) {
   // Their number shows that there are more: who needs one looks for it.
   int num_hidden = 0;
   for (const Flag* flag : program.FlagsInUse()) {
+    if (topic != nullptr &&
+        std::ranges::count(topic->flags, flag->spec.name) == 0) {
+      continue;
+    }
     if (flag->is_advanced && !all) {
       ++num_hidden;
       continue;

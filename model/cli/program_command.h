@@ -60,12 +60,20 @@ struct HelpEntry {
   std::string help;
 };
 
+// What --help prints for a command whose first argument is `word`.
+struct HelpTopic {
+  std::string word;
+  std::string usage;               // in place of that of the command
+  std::vector<std::string> flags;  // of command and program; others are omitted
+};
+
 struct ProgramCommand {
   ProgramInfo info;
   std::string full_name;  // "semrank rank"
   CLI::App* app = nullptr;
   std::vector<std::unique_ptr<Flag>> flags;
   std::vector<HelpEntry> help_entries;  // beside those of the flags
+  std::vector<HelpTopic> help_topics;
   std::vector<std::string>* arguments = nullptr;
   std::vector<ProgramCommand*> commands;
   ProgramCommand* selected = nullptr;  // the command that was given
@@ -79,8 +87,10 @@ struct ProgramCommand {
 };
 
 // The text that --help prints: usage, commands and the flags in use by group,
-// in the order of first use; advanced flags only if `all`.
-std::string HelpText(const ProgramCommand& program, bool all);
+// in the order of first use; advanced flags only if `all`. `words` are the
+// arguments, of which the first may name a topic.
+std::string HelpText(const ProgramCommand& program, bool all,
+                     const std::vector<std::string>& words);
 
 }  // namespace semrank
 
