@@ -6,8 +6,11 @@
 #include <cassert>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <utility>
 
+#include "absl/random/random.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "client/lib/client_status.h"
 #include "client/lib/response_check.h"
@@ -26,6 +29,16 @@ MessageLimits SizeOf(std::int64_t num_texts,
 absl::Status InChunkFrom(std::int64_t begin, const absl::Status& status) {
   if (begin == 0) return status;
   return WithNote(status, absl::StrFormat("counted from number %d", begin));
+}
+
+// 128 random bits as 22 characters of base64url.
+std::string RandomId() {
+  // Its seeds are random: ids of other processes are different.
+  absl::BitGen random;
+  const std::uint64_t bits[2] = {absl::Uniform<std::uint64_t>(random),
+                                 absl::Uniform<std::uint64_t>(random)};
+  return absl::WebSafeBase64Escape(
+      absl::string_view(reinterpret_cast<const char*>(bits), sizeof(bits)));
 }
 
 }  // namespace
@@ -63,8 +76,15 @@ absl::StatusOr<v1::ExplainResponse> SemrankClient::Explain(
 
 absl::StatusOr<v1::ReportEventsResponse> SemrankClient::ReportEvents(
     const v1::ReportEventsRequest& request) {
-  return connection_.Call(*event_, &v1::EventService::Stub::ReportEvents,
-                          request, connection_.DeadlineFor());
+  v1::ReportEventsRequest named = request;
+  for (v1::Event& event : *named.mutable_events()) {
+    if (event.event_id().empty()) event.set_event_id(RandomId());
+  }
+  for (v1::ShownList& list : *named.mutable_impressions()) {
+    if (list.impression_id().empty()) list.set_impression_id(RandomId());
+  }
+  return connection_.Call(*event_, &v1::EventService::Stub::ReportEvents, named,
+                          connection_.DeadlineFor());
 }
 
 absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedInOneMessage(

@@ -78,9 +78,9 @@ class SemrankClient {
   absl::StatusOr<v1::ExplainResponse> Explain(
       const v1::ExplainRequest& request);
 
-  // Returns once the events and lists are on disk. A call that failed for now
-  // is repeated, so events without an event_id may be kept twice. Reports are
-  // not split.
+  // Returns once the events and lists are kept. Events without an event_id and
+  // lists without an impression_id get one, so that a call that failed for now
+  // can be repeated and nothing counts twice. Reports are not split.
   absl::StatusOr<v1::ReportEventsResponse> ReportEvents(
       const v1::ReportEventsRequest& request);
 

@@ -53,7 +53,7 @@ class FakeServer:
             make = grpc.stream_stream_rpc_method_handler if streams else grpc.unary_unary_rpc_method_handler
             handlers[path] = make(function, request.FromString, response.SerializeToString)
         for service in ("semrank.v1.RankingService", "semrank.v1.EmbeddingService", "semrank.v1.CatalogService",
-                        "semrank.v1.ModelService", "grpc.health.v1.Health"):
+                        "semrank.v1.EventService", "semrank.v1.ModelService", "grpc.health.v1.Health"):
             self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
         self.server.start()
 
@@ -319,6 +319,31 @@ class AgainstFakeServer(unittest.TestCase):
 
         self.both(methods, plan)
 
+    def test_a_repeated_report_has_the_same_ids(self):
+        reports = []
+
+        def methods():
+            reports.clear()
+
+            def report(request, context):
+                reports.append(request)
+                if len(reports) == 1:
+                    context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
+                return events.ReportEventsResponse(accepted=3)
+            return {"ReportEvents": (events.ReportEventsRequest, events.ReportEventsResponse, False, report)}
+
+        def plan(run, address, options):
+            given = [{"impression_id": "list", "kind": "click", "position": 1}, semrank.Event(impression_id="list", event_id="own")]
+            run(address, lambda call: call("report_events", given, impressions=[{"query": "q"}]), **options)
+            self.assertEqual(len(reports), 2)
+            self.assertEqual(reports[0], reports[1])
+            self.assertRegex(reports[0].events[0].event_id, r"^[\w-]{22}$")
+            self.assertEqual(reports[0].events[1].event_id, "own")
+            self.assertRegex(reports[0].impressions[0].impression_id, r"^[\w-]{22}$")
+            self.assertEqual(given[1].event_id, "own")
+
+        self.both(methods, plan)
+
     def test_broken_streams_continue_with_what_has_no_response(self):
         received = []
 
@@ -485,5 +510,5 @@ if __name__ == "__main__":
     import semrank
     from semrank._google_rpc import error_details
     from semrank.v1 import catalog_service_pb2 as catalog, common_pb2 as common, embedding_service_pb2 as embedding
-    from semrank.v1 import model_service_pb2 as models, ranking_service_pb2 as ranking
+    from semrank.v1 import event_service_pb2 as events, model_service_pb2 as models, ranking_service_pb2 as ranking
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -195,8 +195,9 @@ export class SemrankClient {
   /** Finds the best documents of the whole catalog, best first. */
   search(request: SearchFields): Promise<SearchDocumentsResponse>;
   /**
-   * Reports what users did with lists of results, and lists that other systems showed. Resolves once they are on disk. A
-   * retry may keep an event without an eventId twice. Reports are not split: all or none are kept.
+   * Reports what users did with lists of results, and lists that other systems showed. Resolves once they are kept. Events
+   * without an eventId and lists without an impressionId get one, so that a retry counts nothing twice. Reports are not
+   * split: all or none are kept.
    */
   reportEvents(report: {events?: Iterable<NewEvent>; impressions?: Iterable<NewShownList>}): Promise<ReportEventsResponse>;
   getModel(model?: ModelName): Promise<Model>;

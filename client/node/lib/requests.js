@@ -1,6 +1,7 @@
 // Makes requests from the arguments of the calls, and checks these: Protobuf would
 // drop what it does not know without a word.
 'use strict';
+const {randomBytes} = require('node:crypto');
 
 const PARTS = {both: 'PARTS_UNSPECIFIED', semantic: 'PARTS_SEMANTIC', lexical: 'PARTS_LEXICAL'};
 const SIDES = {query: 'SIDE_QUERY', document: 'SIDE_DOCUMENT'};
@@ -112,12 +113,16 @@ function impressionOf({impression, interleave}) {
 const messagesOf = (name, items, known) =>
     [...iterableOf(name, items)].map((item, i) => messageOf(`${name}[${i}]`, item, known));
 
+const randomId = () => randomBytes(16).toString('base64url');
+
+// What has an id counts once, however often it is sent.
 function reportRequest(fields) {
   checkNames('reportEvents', fields, ['events', 'impressions']);
   const events = messagesOf('events', fields.events ?? [], EVENT_FIELDS);
   const impressions = messagesOf('impressions', fields.impressions ?? [], SHOWN_LIST_FIELDS);
   impressions.forEach(({results = []}, i) => messagesOf(`impressions[${i}].results`, results, SHOWN_DOCUMENT_FIELDS));
-  return {events, impressions};
+  return {events: events.map((event) => ({...event, eventId: event.eventId || randomId()})),
+          impressions: impressions.map((list) => ({...list, impressionId: list.impressionId || randomId()}))};
 }
 
 function rankRequest(request) {

@@ -125,6 +125,12 @@ grpc::Status ReloadShop(const v1::ReloadModelRequest& request,
   return grpc::Status::OK;
 }
 
+grpc::Status AcceptEvents(const v1::ReportEventsRequest& request,
+                          v1::ReportEventsResponse* response) {
+  response->set_accepted(static_cast<std::uint32_t>(request.events_size()));
+  return grpc::Status::OK;
+}
+
 grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
                          const std::string& message) {
   google::rpc::ErrorInfo info;
@@ -172,6 +178,12 @@ void FakeServer::OnGetModel(
     Handler<v1::GetModelRequest, v1::GetModelResponse> handler) {
   const MutexLock lock(mutex_);
   get_model_ = std::move(handler);
+}
+
+void FakeServer::OnReportEvents(
+    Handler<v1::ReportEventsRequest, v1::ReportEventsResponse> handler) {
+  const MutexLock lock(mutex_);
+  report_ = std::move(handler);
 }
 
 void FakeServer::SetLimits(const v1::Limits& limits) {
@@ -343,6 +355,13 @@ grpc::Status FakeServer::GetModel(grpc::ServerContext*,
                                   v1::GetModelResponse* response) {
   const MutexLock lock(mutex_);
   return get_model_(*request, response);
+}
+
+grpc::Status FakeServer::ReportEvents(grpc::ServerContext* /*context*/,
+                                      const v1::ReportEventsRequest* request,
+                                      v1::ReportEventsResponse* response) {
+  const MutexLock lock(mutex_);
+  return report_(*request, response);
 }
 
 }  // namespace semrank

@@ -45,6 +45,9 @@ grpc::Status ListShop(const v1::ListModelsRequest& request,
 grpc::Status ReloadShop(const v1::ReloadModelRequest& request,
                         v1::ReloadModelResponse* response);
 
+grpc::Status AcceptEvents(const v1::ReportEventsRequest& request,
+                          v1::ReportEventsResponse* response);
+
 // A failed call as semrank's server sends it, with one ErrorInfo.
 grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
                          const std::string& message);
@@ -70,6 +73,9 @@ class FakeServer final : private v1::RankingService::Service,
   // empty model do.
   void OnRank(Handler<v1::RankRequest, v1::RankResponse> handler);
   void OnGetModel(Handler<v1::GetModelRequest, v1::GetModelResponse> handler);
+  // By default all events are accepted.
+  void OnReportEvents(
+      Handler<v1::ReportEventsRequest, v1::ReportEventsResponse> handler);
 
   // From now on GetLimits names these; messages of EmbedTexts and its stream
   // with more bytes are refused.
@@ -104,13 +110,9 @@ class FakeServer final : private v1::RankingService::Service,
                        v1::ExplainResponse* response) override {
     return ExplainEditPhotos(*request, response);
   }
-  // Accepts all events.
   grpc::Status ReportEvents(grpc::ServerContext*,
                             const v1::ReportEventsRequest* request,
-                            v1::ReportEventsResponse* response) override {
-    response->set_accepted(static_cast<std::uint32_t>(request->events_size()));
-    return grpc::Status::OK;
-  }
+                            v1::ReportEventsResponse* response) override;
   grpc::Status ListModels(grpc::ServerContext*,
                           const v1::ListModelsRequest* request,
                           v1::ListModelsResponse* response) override {
@@ -151,6 +153,8 @@ class FakeServer final : private v1::RankingService::Service,
       RankInOrder;
   Handler<v1::GetModelRequest, v1::GetModelResponse> get_model_ ABSL_GUARDED_BY(
       mutex_) = [](const auto&, auto*) { return grpc::Status::OK; };
+  Handler<v1::ReportEventsRequest, v1::ReportEventsResponse> report_
+      ABSL_GUARDED_BY(mutex_) = AcceptEvents;
   v1::RankRequest last_rank_ ABSL_GUARDED_BY(mutex_);
   v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
   v1::Limits limits_ ABSL_GUARDED_BY(mutex_);

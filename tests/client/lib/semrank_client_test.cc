@@ -133,6 +133,31 @@ TEST_F(SemrankClientTest, ReportEventsReturnsHowManyAreKept) {
   EXPECT_EQ(response.accepted(), 1u);
 }
 
+TEST_F(SemrankClientTest, ARepeatedReportHasTheSameIds) {
+  std::vector<v1::ReportEventsRequest> reports;
+  server_.OnReportEvents(
+      [&](const v1::ReportEventsRequest& request, v1::ReportEventsResponse*) {
+        reports.push_back(request);
+        return reports.size() == 1
+                   ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "restarting")
+                   : grpc::Status::OK;
+      });
+  v1::ReportEventsRequest request;
+  request.add_events()->set_impression_id("list");
+  request.add_events()->set_event_id("own");
+  request.add_impressions()->set_query("shoe");
+  ASSERT_THAT(client_->ReportEvents(request).status(), IsOk());
+  ASSERT_EQ(reports.size(), 2u);
+  for (const v1::ReportEventsRequest& report : reports) {
+    EXPECT_EQ(report.events(0).event_id(), reports[0].events(0).event_id());
+    EXPECT_EQ(report.events(0).event_id().size(), 22u);
+    EXPECT_EQ(report.events(1).event_id(), "own");
+    EXPECT_EQ(report.impressions(0).impression_id(),
+              reports[0].impressions(0).impression_id());
+    EXPECT_EQ(report.impressions(0).impression_id().size(), 22u);
+  }
+}
+
 TEST_F(SemrankClientTest, HealthIsServingNotServingOrNotFound) {
   using grpc::health::v1::HealthCheckResponse;
   EXPECT_EQ(*client_->CheckHealth(""), HealthCheckResponse::SERVING);

@@ -227,6 +227,24 @@ const withFakes = {
     assert.equal(attempts, 1);
   },
 
+  async 'a repeated report has the same ids'() {
+    const reports = [];
+    const ReportEvents = ({request}, done) => {
+      reports.push(request);
+      if (reports.length === 1) done(unavailable);
+      else done(null, {accepted: 3});
+    };
+    const report = {events: [{impressionId: 'list', kind: 'click', position: 1}, {impressionId: 'list', kind: 'buy', eventId: 'own'}],
+                    impressions: [{query: 'q'}]};
+    await withFakeServer({ReportEvents}, (fake) => fake.reportEvents(report));
+    assert.equal(reports.length, 2);
+    assert.deepEqual(reports[0], reports[1]);
+    const {events, impressions} = reports[0];
+    assert.match(events[0].eventId, /^[\w-]{22}$/);
+    assert.equal(events[1].eventId, 'own');
+    assert.match(impressions[0].impressionId, /^[\w-]{22}$/);
+  },
+
   async 'broken streams continue with what has no response'() {
     const received = [];
     // The fake server breaks the stream at its third message.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -77,6 +78,11 @@ def _messages(name: str, kind: type[M], values: Iterable[M | Fields]) -> list[M]
     if isinstance(values, (Message, Mapping)):
         raise TypeError(f"{name} {values!r:.40}: want several in a list, not one")
     return [_message(f"{name}[{i}]", kind, value) for i, value in enumerate(_several(name, values))]
+
+
+def _random_id() -> str:
+    """128 random bits; what has an id counts once, however often it is sent."""
+    return secrets.token_urlsafe(16)
 
 
 def _set_impression(request: ranking.RankRequest | catalog.SearchDocumentsRequest,
@@ -332,11 +338,16 @@ class Calls:
                       impressions: Iterable[event.ShownList | Fields] = ()) -> Plan[event.ReportEventsResponse]:
         """Reports what users did with lists of results, and lists that other systems
         showed: {"impression_id": ..., "kind": "click", "position": 1} is an event.
-        Returns once they are on disk. A retry may keep an event without an event_id
-        twice. Reports are not split: all or none are kept."""
-        return (yield from self._call("ReportEvents", event.ReportEventsRequest(
-            events=_messages("events", event.Event, events),
-            impressions=_messages("impressions", event.ShownList, impressions))))
+        Returns once they are kept. Events without an event_id and lists without an
+        impression_id get one, so that a retry counts nothing twice. Reports are not split:
+        all or none are kept."""
+        request = event.ReportEventsRequest(events=_messages("events", event.Event, events),
+                                            impressions=_messages("impressions", event.ShownList, impressions))
+        for reported in request.events:
+            reported.event_id = reported.event_id or _random_id()
+        for shown in request.impressions:
+            shown.impression_id = shown.impression_id or _random_id()
+        return (yield from self._call("ReportEvents", request))
 
     def get_model(self, model: str = "", version: int = 0) -> Plan[model_service.Model]:
         """Describes one version; by default the current one of the default model."""
