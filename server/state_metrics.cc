@@ -106,12 +106,12 @@ void AddEventMetrics(const EventLog& events, Metrics& metrics) {
                    "Bytes of impressions and events that wait to be written.",
                    [&] { return events.num_queued_bytes(); });
   metrics.AddGauge("semrank_event_disk_bytes",
-                   "Bytes of the files of --events.",
-                   [&] { return events.num_disk_bytes(); });
+                   "Bytes of the records of --events, in files or in Redis; 0 "
+                   "for Kafka.",
+                   [&] { return events.num_sink_bytes(); });
   metrics.AddGauge(
       "semrank_event_commit_seconds",
-      "How long the first record of the last commit waited until it was on "
-      "disk.",
+      "How long the first record of the last commit waited until it was kept.",
       [&] { return absl::ToDoubleSeconds(events.last_commit_time()); });
   metrics.AddGauge("semrank_events_failing",
                    "1 while impressions and events cannot be written.",

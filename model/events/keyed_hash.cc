@@ -96,8 +96,16 @@ std::string KeyedHash::operator()(HashedKind kind,
 }
 
 std::string RandomImpressionId() {
+  // A call of OpenSSL takes microseconds, however few bytes it returns.
+  thread_local std::array<unsigned char, 256 * kIdBytes> reserve;
+  thread_local std::size_t next = reserve.size();
+  if (next == reserve.size()) {
+    FillRandom(reserve.data(), reserve.size());
+    next = 0;
+  }
   unsigned char bytes[kIdBytes];
-  FillRandom(bytes, kIdBytes);
+  std::copy_n(reserve.begin() + next, kIdBytes, bytes);
+  next += kIdBytes;
   return ToBase64Url(bytes);
 }
 

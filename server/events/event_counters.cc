@@ -18,12 +18,12 @@ constexpr std::array<const char*, 4> kKinds = {"click", "conversion",
 EventCounters::EventCounters(Metrics& metrics) {
   auto& impressions = metrics.CounterFamily(
       "semrank_impressions_total",
-      "Lists that were shown: written to --events, or dropped because the disk "
-      "or the queue was full.");
+      "Lists that were shown: written to --events, or dropped because the "
+      "queue was full or --events could not be written.");
   impressions_ = &impressions.Add({{"result", "written"}});
   dropped_ = &impressions.Add({{"result", "dropped"}});
   auto& events = metrics.CounterFamily(
-      "semrank_events_total", "Reported events that are on disk, by kind.");
+      "semrank_events_total", "Reported events that are kept, by kind.");
   for (std::size_t i = 0; i < kKinds.size(); ++i) {
     events_[i] = &events.Add({{"kind", kKinds[i]}});
   }
@@ -39,14 +39,15 @@ EventCounters::EventCounters(Metrics& metrics) {
     return &metrics.CounterFamily(name, help).Add({});
   };
   orphans_ = counter("semrank_event_orphans_total",
-                     "Events on disk whose impression the server did not "
-                     "remember when they came.");
+                     "Kept events whose impression the server did not remember "
+                     "when they came.");
   duplicates_ = counter("semrank_event_duplicates_total",
                         "Events not kept because one with the same event_id "
                         "was.");
   unwritten_reports_ =
       counter("semrank_event_reports_failed_total",
-              "Reports refused because the disk or the queue was full.");
+              "Reports refused because the queue was full or --events "
+              "could not be written, or not in time.");
 }
 
 void EventCounters::CountEvent(const Event& event) {

@@ -26,7 +26,7 @@ class EventCounters {
   void CountImpressions(std::int64_t count, bool written) {
     (written ? impressions_ : dropped_)->Increment(static_cast<double>(count));
   }
-  // Counts an event that is on disk.
+  // Counts an event that is kept.
   void CountEvent(const Event& event);
   void CountOrphans(std::int64_t count) {
     orphans_->Increment(static_cast<double>(count));

@@ -8,7 +8,7 @@
 //            after a crash a record is whole or absent.
 //   Lock     an flock(2) on FOLDER/lock, which the kernel releases even after a
 //            kill.
-//   Threads  not thread-safe, except num_bytes.
+//   Threads  as EventSink.
 #ifndef SEMRANK_SERVER_EVENTS_EVENT_FILES_H_
 #define SEMRANK_SERVER_EVENTS_EVENT_FILES_H_
 
@@ -25,10 +25,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "model/base/file_descriptor.h"
+#include "server/events/event_sink.h"
 
 namespace semrank {
 
-class EventFiles {
+class EventFiles final : public EventSink {
  public:
   struct Options {
     std::string folder = {};
@@ -46,15 +47,14 @@ class EventFiles {
 
   // Adds whole lines as one frame and returns when they are on disk. After an
   // error none of them is, and the next Append begins a new file.
-  absl::Status Append(std::string_view lines, absl::Time now);
+  absl::Status Append(std::string_view lines, absl::Time now) override;
 
   // Removes what is too old or too much, but not the file that is being
   // written. Ends with the first file that cannot be removed.
-  absl::Status RemoveOld(absl::Time now);
+  absl::Status RemoveOld(absl::Time now) override;
 
-  const std::string& folder() const { return options_.folder; }
-  // Bytes of all files.
-  std::int64_t num_bytes() const { return num_bytes_; }
+  const std::string& name() const override { return options_.folder; }
+  std::int64_t num_bytes() const override { return num_bytes_; }
 
  private:
   struct File {

@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
-#include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "server/base/errors.h"
 #include "server/base/logging.h"
 
@@ -20,6 +20,26 @@ constexpr std::size_t kNumRemembered = 400'000;
 // How often old files are looked for while no record comes.
 constexpr absl::Duration kExpiryInterval = absl::Minutes(10);
 
+// About the memory of a record with its texts.
+std::size_t NumBytes(const Impression& impression) {
+  std::size_t sum = sizeof(impression) + impression.query.size() +
+                    impression.user.size() + impression.session.size();
+  for (const ShownResult& result : impression.results) {
+    sum += sizeof(result) + result.document.size() + result.title.size();
+  }
+  return sum;
+}
+std::size_t NumBytes(const EventReport& report) {
+  std::size_t sum = sizeof(report);
+  for (const Event& event : report.events) {
+    sum += sizeof(event) + event.document.size();
+  }
+  for (const Impression& impression : report.impressions) {
+    sum += NumBytes(impression);
+  }
+  return sum;
+}
+
 absl::Status Unwritten(std::string_view reason) {
   return MakeError(absl::StatusCode::kUnavailable, "EVENTS_UNAVAILABLE",
                    absl::StrFormat("the report is not kept: %s", reason));
@@ -27,15 +47,17 @@ absl::Status Unwritten(std::string_view reason) {
 
 }  // namespace
 
-EventLog::EventLog(std::unique_ptr<EventFiles> files, const KeyedHash& hash,
+EventLog::EventLog(std::unique_ptr<EventSink> sink, const KeyedHash& hash,
                    Options options, Metrics& metrics)
     : options_(std::move(options)),
-      files_(std::move(files)),
+      sink_(std::move(sink)),
       hash_(hash),
       counters_(metrics),
-      impressions_(kNumRemembered),
+      rankers_(metrics),
+      lists_(kNumRemembered),
       events_(kNumRemembered),
-      writer_([this] { Run(); }) {}
+      writer_([this] { Run(); }),
+      watch_(options_.max_report_wait / 4, [this] { EndLongWaits(); }) {}
 
 EventLog::~EventLog() {
   {
@@ -46,45 +68,36 @@ EventLog::~EventLog() {
   writer_.join();
 }
 
-void EventLog::Protect(const EventNames& names, Impression& impression) const {
-  impression.user = hash_(HashedKind::kUser, names.user);
-  impression.session = hash_(HashedKind::kSession, names.session);
-  if (options_.text == EventText::kHash) {
-    impression.query_hash = hash_(HashedKind::kQuery, impression.query);
-  }
-  if (options_.text != EventText::kFull) impression.query.clear();
-}
-
-// The line is made before the lock is taken. A dropped impression is not
-// remembered, so that clicks on it count as orphans.
+// What can be done later is done by the writer, so that a ranking costs hardly
+// more. A dropped impression is not remembered, so that clicks on it count as
+// orphans.
 std::string EventLog::AddImpression(Impression impression,
                                     std::uint32_t list_length) {
   impression.id = RandomImpressionId();
   impression.time_ms = absl::ToUnixMillis(now());
-  std::string line;
-  AppendLine(impression, line);
+  std::string id = impression.id;
+  const std::size_t num_bytes = NumBytes(impression);
   {
     const MutexLock lock(mutex_);
-    if (!Queue(line, /*num_impressions=*/1)) {
+    if (!Reserve(num_bytes)) {
       counters_.CountImpressions(1, /*written=*/false);
-      return std::move(impression.id);
+      return id;
     }
+    queue_.impressions.push_back(std::move(impression));
   }
-  impressions_.Add(impression.id, list_length);
-  return std::move(impression.id);
+  lists_.Add(id, {.length = list_length});
+  return id;
 }
 
 void EventLog::AddReport(EventReport report, Done done) {
   ReportOutcome outcome;
   DropDuplicates(report, outcome);
-  std::string lines;
   for (const Impression& impression : report.impressions) {
-    AppendLine(impression, lines);
-    impressions_.Add(impression.id,
-                     static_cast<std::uint32_t>(impression.results.size()));
+    lists_.Add(
+        impression.id,
+        {.length = static_cast<std::uint32_t>(impression.results.size())});
   }
   for (const Event& event : report.events) {
-    AppendLine(event, lines);
     if (!FindListLength(event.impression).has_value()) ++outcome.num_orphans;
   }
   outcome.num_accepted = static_cast<std::uint32_t>(report.events.size() +
@@ -93,17 +106,23 @@ void EventLog::AddReport(EventReport report, Done done) {
     counters_.CountDuplicates(outcome.num_duplicates);
     return done(outcome);
   }
-  {
-    const MutexLock lock(mutex_);
-    if (Queue(lines, static_cast<std::int64_t>(report.impressions.size()))) {
-      queue_.reports.push_back(
-          {std::move(report.events), outcome, std::move(done)});
-      changed_.NotifyOne();
-      return;
-    }
-  }
+  const absl::Status queued = Queue(report, outcome, done);
+  if (queued.ok()) return;
   counters_.CountUnwrittenReport();
-  done({.status = Unwritten("too much waits to be written")});
+  done({.status = queued});
+}
+
+absl::Status EventLog::Queue(EventReport& report, const ReportOutcome& outcome,
+                             Done& done) {
+  const std::size_t num_bytes = NumBytes(report);
+  const MutexLock lock(mutex_);
+  if (IsHanging()) return Unwritten(HangingReason());
+  if (!Reserve(num_bytes)) return Unwritten("too much waits to be written");
+  // The first one hastens the commit.
+  if (queue_.reports.empty()) changed_.NotifyOne();
+  queue_.reports.push_back({std::move(report), outcome});
+  waiting_.push_back({Clock::now(), std::move(done)});
+  return absl::OkStatus();
 }
 
 // An id is remembered when its event is on disk: a repetition before that is
@@ -118,81 +137,124 @@ void EventLog::DropDuplicates(EventReport& report,
       }));
 }
 
-bool EventLog::Queue(std::string_view lines, std::int64_t num_impressions) {
-  if (queue_.lines.size() + lines.size() > options_.max_queue_bytes) {
-    return false;
-  }
-  if (queue_.lines.empty()) {
-    queue_.first_at = Clock::now();
+bool EventLog::Reserve(std::size_t num_bytes) {
+  if (queue_.num_bytes + num_bytes > options_.max_queue_bytes) return false;
+  if (queue_.empty()) queue_.first_at = Clock::now();
+  const bool was_enough = queue_.num_bytes >= kMaxGatheredBytes;
+  queue_.num_bytes += num_bytes;
+  if (!was_enough && queue_.num_bytes >= kMaxGatheredBytes) {
     changed_.NotifyOne();
   }
-  queue_.lines += lines;
-  queue_.num_impressions += num_impressions;
   return true;
+}
+
+bool EventLog::IsHanging() const {
+  return commit_began_.has_value() &&
+         Clock::now() - *commit_began_ >
+             absl::ToChronoNanoseconds(options_.max_report_wait);
+}
+
+std::string EventLog::HangingReason() const {
+  return absl::StrFormat("%s has not answered for %s", sink_->name(),
+                         absl::FormatDuration(options_.max_report_wait));
+}
+
+void EventLog::Batch::Clear() {
+  impressions.clear();
+  reports.clear();
+  num_bytes = 0;
 }
 
 void EventLog::Run() {
   Batch batch;
   while (TakeBatch(batch)) {
-    Commit(batch);
-    batch.lines.clear();  // keeps its memory for the next one
-    batch.reports.clear();
-    batch.num_impressions = 0;
+    if (!batch.empty()) Commit(batch);
+    batch.Clear();
+    RemoveOld();
   }
 }
 
 bool EventLog::TakeBatch(Batch& batch) {
+  const TimePoint idle_until =
+      Clock::now() + absl::ToChronoNanoseconds(kExpiryInterval);
   const MutexLock lock(mutex_);
-  if (queue_.lines.empty() && !ending_) {
-    changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(kExpiryInterval));
-  }
-  while (!ending_ && !queue_.lines.empty() &&
-         TimeToCommit() > std::chrono::nanoseconds(0)) {
-    changed_.WaitFor(mutex_, TimeToCommit());
+  while (!ending_ && TimeToCommit(idle_until) > std::chrono::nanoseconds(0)) {
+    changed_.WaitFor(mutex_, TimeToCommit(idle_until));
   }
   std::swap(batch, queue_);
-  return !batch.lines.empty() || !ending_;
+  if (!batch.empty()) commit_began_ = Clock::now();
+  return !batch.empty() || !ending_;
 }
 
-std::chrono::nanoseconds EventLog::TimeToCommit() const {
-  if (queue_.lines.size() >= kMaxGatheredBytes) {
-    return std::chrono::nanoseconds(0);
+// While the queue is empty, the writer looks at it from time to time: a wake-up
+// costs the request that makes it more than all the rest of its impression.
+std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
+  const TimePoint now = Clock::now();
+  const std::chrono::nanoseconds impression_delay =
+      absl::ToChronoNanoseconds(options_.impression_delay);
+  if (queue_.empty()) {
+    return std::min<std::chrono::nanoseconds>(impression_delay,
+                                              idle_until - now);
   }
-  const absl::Duration delay = queue_.reports.empty()
-                                   ? options_.impression_delay
-                                   : options_.report_delay;
-  return queue_.first_at + absl::ToChronoNanoseconds(delay) - Clock::now();
+  if (queue_.num_bytes >= kMaxGatheredBytes) return {};
+  if (queue_.reports.empty()) return queue_.first_at + impression_delay - now;
+  return queue_.first_at + absl::ToChronoNanoseconds(options_.report_delay) -
+         now;
 }
 
 void EventLog::Commit(Batch& batch) {
-  if (!batch.lines.empty()) {
-    const absl::Status status = Write(batch);
-    NoteResult(status);
-    Acknowledge(status, batch);
+  AppendRecords(batch);
+  const absl::Status status = sink_->Append(lines_, now());
+  EndCommit(status, batch.first_at);
+  Acknowledge(status, batch);
+}
+
+void EventLog::RemoveOld() {
+  const absl::Status removed = sink_->RemoveOld(now());
+  if (removed.ok()) return;
+  Log(LogLevel::kWarning,
+      absl::StrFormat("old events stay: %s", removed.message()),
+      removal_errors_);
+}
+
+void EventLog::Protect(Impression& impression) const {
+  impression.user = hash_(HashedKind::kUser, impression.user);
+  impression.session = hash_(HashedKind::kSession, impression.session);
+  if (options_.text == EventText::kHash) {
+    impression.query_hash = hash_(HashedKind::kQuery, impression.query);
   }
-  const absl::Status removed = files_->RemoveOld(now());
-  if (!removed.ok()) {
-    Log(LogLevel::kWarning,
-        absl::StrFormat("old events stay: %s", removed.message()),
-        removal_errors_);
+  if (options_.text != EventText::kFull) impression.query.clear();
+}
+
+void EventLog::AppendRecords(Batch& batch) {
+  lines_.clear();
+  const auto append = [this](Impression& impression) {
+    Protect(impression);
+    AppendLine(impression, lines_);
+  };
+  std::ranges::for_each(batch.impressions, append);
+  for (auto& [report, outcome] : batch.reports) {
+    std::ranges::for_each(report.impressions, append);
+    for (const Event& event : report.events) AppendLine(event, lines_);
   }
 }
 
-absl::Status EventLog::Write(const Batch& batch) {
-  SEMRANK_RETURN_IF_ERROR(files_->Append(batch.lines, now()));
-  const MutexLock lock(mutex_);
-  last_commit_time_ = absl::FromChrono(Clock::now() - batch.first_at);
-  return absl::OkStatus();
-}
-
-void EventLog::NoteResult(const absl::Status& status) {
+void EventLog::EndCommit(const absl::Status& status, TimePoint first_at) {
+  bool has_changed = false;
   {
     const MutexLock lock(mutex_);
-    if (failing_ == !status.ok()) return;
-    failing_ = !status.ok();
+    commit_began_.reset();
+    if (status.ok()) {
+      last_commit_time_ = absl::FromChrono(Clock::now() - first_at);
+    }
+    has_changed = std::exchange(failing_, !status.ok()) == status.ok();
   }
+  if (has_changed) LogChange(status);
+}
+
+void EventLog::LogChange(const absl::Status& status) const {
   if (status.ok()) {
-    LogInfo("events are written to %s again", folder());
+    LogInfo("events are written to %s again", sink_->name());
   } else {
     LogWarning("events are lost, and reports fail: %s", status.message());
   }
@@ -200,27 +262,84 @@ void EventLog::NoteResult(const absl::Status& status) {
 
 // Counts and remembers before it answers, so that a caller that reports at once
 // again is known.
-void EventLog::Acknowledge(const absl::Status& status, Batch& batch) {
-  counters_.CountImpressions(batch.num_impressions, status.ok());
-  for (WaitingReport& report : batch.reports) {
+void EventLog::Acknowledge(const absl::Status& status, const Batch& batch) {
+  std::size_t num_impressions = batch.impressions.size();
+  for (const QueuedReport& queued : batch.reports) {
+    num_impressions += queued.report.impressions.size();
+  }
+  counters_.CountImpressions(static_cast<std::int64_t>(num_impressions),
+                             status.ok());
+  if (status.ok()) {
+    for (const Impression& impression : batch.impressions) {
+      CountList(impression);
+    }
+  }
+  for (const auto& [report, outcome] : batch.reports) {
+    const Done done = TakeFirstWaiting();
     if (status.ok()) {
       for (const Event& event : report.events) {
-        counters_.CountEvent(event);
-        if (!event.id.empty()) events_.Add(event.id, 0);
+        CountEvent(event);
       }
-      counters_.CountOrphans(report.outcome.num_orphans);
-      counters_.CountDuplicates(report.outcome.num_duplicates);
-    } else {
+      counters_.CountOrphans(outcome.num_orphans);
+      counters_.CountDuplicates(outcome.num_duplicates);
+      if (done != nullptr) done(outcome);
+    } else if (done != nullptr) {
       counters_.CountUnwrittenReport();
-      report.outcome = {.status = Unwritten("the disk is full or fails")};
+      done({.status = Unwritten(ToStd(status.message()))});
     }
-    report.done(report.outcome);
+  }
+}
+
+// Names of other systems could be any number of series, so lists that were
+// reported do not count.
+void EventLog::CountList(const Impression& impression) {
+  if (!impression.ranker_b.empty()) return;
+  const std::uint32_t ranker = rankers_.CountList(impression.ranker);
+  lists_.Change(impression.id, [&](KnownList& list) { list.ranker = ranker; });
+}
+
+void EventLog::CountEvent(const Event& event) {
+  counters_.CountEvent(event);
+  if (!event.id.empty()) events_.Add(event.id, {});
+  if (event.kind != "click") return;
+  lists_.Change(event.impression, [&](KnownList& list) {
+    if (list.ranker == 0) return;
+    list.clicks = rankers_.CountClick(
+        list.ranker, static_cast<std::uint8_t>(list.clicks), event.position);
+  });
+}
+
+EventLog::Done EventLog::TakeFirstWaiting() {
+  const MutexLock lock(mutex_);
+  Done done = std::move(waiting_.front().done);
+  waiting_.pop_front();
+  return done;
+}
+
+void EventLog::EndLongWaits() {
+  const TimePoint limit =
+      Clock::now() - absl::ToChronoNanoseconds(options_.max_report_wait);
+  std::vector<Done> late;
+  bool has_changed = false;
+  {
+    const MutexLock lock(mutex_);
+    for (Waiting& waiting : waiting_) {
+      if (waiting.since > limit) break;
+      if (waiting.done == nullptr) continue;
+      late.push_back(std::exchange(waiting.done, nullptr));
+    }
+    has_changed = IsHanging() && !std::exchange(failing_, true);
+  }
+  if (has_changed) LogChange(absl::UnavailableError(HangingReason()));
+  for (const Done& done : late) {
+    counters_.CountUnwrittenReport();
+    done({.status = Unwritten(HangingReason())});
   }
 }
 
 std::int64_t EventLog::num_queued_bytes() const {
   const MutexLock lock(mutex_);
-  return static_cast<std::int64_t>(queue_.lines.size());
+  return static_cast<std::int64_t>(queue_.num_bytes);
 }
 
 absl::Duration EventLog::last_commit_time() const {
@@ -230,7 +349,7 @@ absl::Duration EventLog::last_commit_time() const {
 
 bool EventLog::is_failing() const {
   const MutexLock lock(mutex_);
-  return failing_;
+  return failing_ || IsHanging();
 }
 
 }  // namespace semrank

@@ -1,14 +1,15 @@
-// Writes impressions and events to the folder of --events, behind the requests:
-// no request waits for the disk but a report, whose caller is to know that it
-// is kept.
+// Writes impressions and events to their sink, behind the requests: no request
+// waits for the sink but a report, whose caller is to know that it is kept.
 //
-//   Queue    one text of finished lines, at most `max_queue_bytes`. Beyond that
-//            impressions are dropped and reports fail.
-//   Commit   one thread writes what is queued as one frame and syncs it: 5 ms
-//            after the first report, 100 ms after the first impression, or when
-//            a MiB is queued. While a frame is written the next one gathers.
-//   Disk     when it is full, impressions are dropped and reports fail; the
-//            next commit that succeeds ends this.
+//   Queue    records as the requests make them, at most `max_queue_bytes` of
+//            memory. Beyond that impressions are dropped and reports fail.
+//   Commit   one thread hashes names, makes lines of what is queued, and
+//            appends them to the sink: 5 ms after the first report, 100 ms
+//            after the first impression, or when a MiB is queued. An impression
+//            wakes no thread.
+//   Sink     when it is full or away, impressions are dropped and reports fail;
+//            the next commit that succeeds ends this. When it hangs, a report
+//            fails after `max_report_wait`, and further ones at once.
 //   Privacy  users and sessions are written as keyed hashes, and the query as
 //            Options::text says.
 //   Memory   the queue twice, and the latest ids (RecentIds): 32 MB of the two
@@ -20,12 +21,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,8 +39,10 @@
 #include "model/events/keyed_hash.h"
 #include "server/base/log_throttle.h"
 #include "server/base/metrics.h"
+#include "server/base/periodic_task.h"
 #include "server/events/event_counters.h"
-#include "server/events/event_files.h"
+#include "server/events/event_sink.h"
+#include "server/events/ranker_counters.h"
 #include "server/events/recent_ids.h"
 
 namespace semrank {
@@ -51,10 +56,11 @@ struct EventNames {
   std::string_view session = {};
 };
 
-// What one call reports.
+// What one call reports. Impressions have ids, and users, sessions and queries
+// as the caller named them.
 struct EventReport {
   std::vector<Event> events = {};
-  std::vector<Impression> impressions = {};  // with ids; names are hashed
+  std::vector<Impression> impressions = {};
 };
 
 struct ReportOutcome {
@@ -70,94 +76,134 @@ class EventLog {
     EventText text = EventText::kFull;
     absl::Duration report_delay = absl::Milliseconds(5);
     absl::Duration impression_delay = absl::Milliseconds(100);
+    absl::Duration max_report_wait = absl::Seconds(5);
     std::size_t max_queue_bytes = std::size_t{32} << 20;
     std::function<absl::Time()> now = &absl::Now;
   };
 
   // Logs when writing fails and when it succeeds again. `metrics` must outlive
   // the log.
-  EventLog(std::unique_ptr<EventFiles> files, const KeyedHash& hash,
+  EventLog(std::unique_ptr<EventSink> sink, const KeyedHash& hash,
            Options options, Metrics& metrics);
   // Writes what is queued.
   ~EventLog();
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // Hashes the names, and applies Options::text to the query.
-  void Protect(const EventNames& names, Impression& impression) const;
-
   // Queues a list that this server has returned, of `list_length` results, and
-  // returns its new id. The time is now. Drops and counts it if the queue is
-  // full.
+  // returns its new id. The time is now. User, session and query are those of
+  // the caller. Drops and counts it if the queue is full.
   std::string AddImpression(Impression impression, std::uint32_t list_length);
 
-  // Queues the report; `done` is called once, by the writer or before AddReport
-  // returns. UNAVAILABLE EVENTS_UNAVAILABLE if it could not be written. Events
-  // whose id is remembered are not written.
+  // Queues the report; `done` is called once, by another thread or before
+  // AddReport returns. UNAVAILABLE EVENTS_UNAVAILABLE if it could not be
+  // written, or was not in time: then it may be written later. Events whose id
+  // is remembered are not written.
   using Done = std::function<void(const ReportOutcome& outcome)>;
   void AddReport(EventReport report, Done done);
 
   // The length of the list of a remembered impression.
   std::optional<std::uint32_t> FindListLength(std::string_view id) const {
-    return impressions_.Find(id);
+    const std::optional<KnownList> list = lists_.Find(id);
+    if (!list.has_value()) return std::nullopt;
+    return list->length;
   }
 
   absl::Time now() const { return options_.now(); }
   const EventCounters& counters() const { return counters_; }
-  const std::string& folder() const { return files_->folder(); }
-  std::int64_t num_disk_bytes() const { return files_->num_bytes(); }
+  const std::string& sink_name() const { return sink_->name(); }
+  std::int64_t num_sink_bytes() const { return sink_->num_bytes(); }
   std::int64_t num_queued_bytes() const;
-  // How long the first record of the last commit waited until it was on disk.
+  // How long the first record of the last commit waited until it was kept.
   absl::Duration last_commit_time() const;
-  // Whether the last commit failed.
+  // Whether the last commit failed, or the present one hangs.
   bool is_failing() const;
 
  private:
-  struct WaitingReport {
-    std::vector<Event> events;
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  // What is remembered about a list.
+  struct KnownList {
+    std::uint32_t length = 0;
+    std::uint32_t ranker : 24 = 0;  // of RankerCounters; 0 = none
+    std::uint32_t clicks : 8 = 0;   // of RankerCounters
+  };
+  struct QueuedReport {
+    EventReport report;
     ReportOutcome outcome;
-    Done done;
   };
   // What one commit writes.
   struct Batch {
-    std::string lines;
-    std::vector<WaitingReport> reports;
-    std::int64_t num_impressions = 0;
-    std::chrono::steady_clock::time_point first_at = {};  // of `lines`
+    std::vector<Impression> impressions;  // of this server
+    std::vector<QueuedReport> reports;
+    std::size_t num_bytes = 0;
+    TimePoint first_at = {};
+
+    bool empty() const { return impressions.empty() && reports.empty(); }
+    // Keeps the memory of the vectors.
+    void Clear();
+  };
+  // A caller that waits. The callers have the order of their reports.
+  struct Waiting {
+    TimePoint since;
+    Done done;  // null = was answered because the sink hangs
   };
 
   // Removes events that are remembered, or whose id the report has twice.
   void DropDuplicates(EventReport& report, ReportOutcome& outcome) const;
-  // False, and nothing is queued, if the queue is full.
-  bool Queue(std::string_view lines, std::int64_t num_impressions)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::chrono::nanoseconds TimeToCommit() const
+  // False if the queue has no room for `num_bytes`. Wakes the writer
+  // when there is enough for a commit.
+  bool Reserve(std::size_t num_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // OK, or why a report is refused at once.
+  absl::Status Queue(EventReport& report, const ReportOutcome& outcome,
+                     Done& done) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether the present commit takes longer than a report may wait.
+  bool IsHanging() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::string HangingReason() const;
+  std::chrono::nanoseconds TimeToCommit(TimePoint idle_until) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   // Waits until there is something to write, and gathers more. False = the log
   // ends.
   bool TakeBatch(Batch& batch);
   void Commit(Batch& batch);
-  absl::Status Write(const Batch& batch);
+  void RemoveOld();
+  // Hashes the names, and applies Options::text to the query.
+  void Protect(Impression& impression) const;
+  void AppendRecords(Batch& batch);
   // Logs the first failure and the first success after one.
-  void NoteResult(const absl::Status& status);
-  void Acknowledge(const absl::Status& status, Batch& batch);
+  void EndCommit(const absl::Status& status, TimePoint first_at);
+  void LogChange(const absl::Status& status) const;
+  void Acknowledge(const absl::Status& status, const Batch& batch);
+  void CountList(const Impression& impression);
+  void CountEvent(const Event& event);
+  // The caller that waits longest; null = it was answered before.
+  Done TakeFirstWaiting();
+  // Answers callers that have waited too long.
+  void EndLongWaits();
 
   const Options options_;
-  const std::unique_ptr<EventFiles> files_;
+  const std::unique_ptr<EventSink> sink_;
   const KeyedHash hash_;
   EventCounters counters_;
-  RecentIds impressions_;
-  RecentIds events_;
+  RankerCounters rankers_;  // of the writer
+  RecentIds<KnownList> lists_;
+  RecentIds<std::monostate> events_;
   LogThrottle removal_errors_{/*max_lines_per_second=*/1};
+  std::string lines_;  // of the writer
 
   mutable Mutex mutex_;
   CondVar changed_;
   Batch queue_ ABSL_GUARDED_BY(mutex_);
+  // The callers of the queued reports and of those that are being written.
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  // nullopt = no commit is in progress.
+  std::optional<TimePoint> commit_began_ ABSL_GUARDED_BY(mutex_);
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Duration last_commit_time_ ABSL_GUARDED_BY(mutex_);
   bool failing_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread writer_;  // last: it uses the rest
+  std::thread writer_;  // after what it uses
+  PeriodicTask watch_;  // ends first, but after the writer
 };
 
 }  // namespace semrank

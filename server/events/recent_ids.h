@@ -1,14 +1,14 @@
-// Remembers the latest ids, each with a number: at least `capacity` of them,
-// and at most twice as many.
+// Remembers the latest ids, each with a value: at least `capacity` of them, and
+// at most twice as many.
 //
-//   Memory   about 20 bytes an id: ids are kept as 64-bit hashes, of which a
+//   Memory   about 20 bytes an id with a value of 8 bytes: ids are kept as
+//   64-bit hashes, of which a
 //            million contain two equal ones with a chance of 1 in 37 million.
 //   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_EVENTS_RECENT_IDS_H_
 #define SEMRANK_SERVER_EVENTS_RECENT_IDS_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -19,20 +19,21 @@
 
 namespace semrank {
 
+template <typename Value>
 class RecentIds {
  public:
   explicit RecentIds(std::size_t capacity) : capacity_(capacity) {}
 
-  void Add(std::string_view id, std::uint32_t number) {
+  void Add(std::string_view id, const Value& value) {
     const std::size_t hash = absl::HashOf(id);
     const MutexLock lock(mutex_);
     if (newer_.size() >= capacity_) {
       older_ = std::exchange(newer_, {});
     }
-    newer_[hash] = number;
+    newer_[hash] = value;
   }
 
-  std::optional<std::uint32_t> Find(std::string_view id) const {
+  std::optional<Value> Find(std::string_view id) const {
     const std::size_t hash = absl::HashOf(id);
     const MutexLock lock(mutex_);
     for (const Map* const map : {&newer_, &older_}) {
@@ -42,8 +43,19 @@ class RecentIds {
     return std::nullopt;
   }
 
+  // Calls change(value) for a remembered id; other ids must not be touched.
+  template <typename ChangeValue>
+  void Change(std::string_view id, const ChangeValue& change) {
+    const std::size_t hash = absl::HashOf(id);
+    const MutexLock lock(mutex_);
+    for (Map* const map : {&newer_, &older_}) {
+      const auto found = map->find(hash);
+      if (found != map->end()) return change(found->second);
+    }
+  }
+
  private:
-  using Map = absl::flat_hash_map<std::size_t, std::uint32_t>;
+  using Map = absl::flat_hash_map<std::size_t, Value>;
 
   const std::size_t capacity_;
   mutable Mutex mutex_;

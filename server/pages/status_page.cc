@@ -245,9 +245,9 @@ std::string Events(const EventLog* events) {
   const EventCounters& counters = events->counters();
   return Facts(
       "Events",
-      {{"folder", events->folder()},
+      {{"kept in", events->sink_name()},
        {"state", events->is_failing() ? "cannot be written" : "written"},
-       {"size on disk", MiB(events->num_disk_bytes())},
+       {"size", MiB(events->num_sink_bytes())},
        {"queued", MiB(events->num_queued_bytes())},
        {"last commit took", Short(events->last_commit_time())},
        {"impressions", GroupDigits(counters.num_impressions())},

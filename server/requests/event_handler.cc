@@ -155,7 +155,10 @@ class ReportMaker {
 
 absl::Status ReportMaker::CheckTime(const std::string& item,
                                     std::int64_t time_ms) const {
-  if (time_ms < 0) return InvalidField(item, "time_ms", "is negative");
+  if (time_ms < 0) {
+    return InvalidField(item, "time_ms",
+                        absl::StrFormat("%d is negative", time_ms));
+  }
   if (time_ms <= absl::ToUnixMillis(now_ + kMaxAhead)) return absl::OkStatus();
   return InvalidField(
       item, "time_ms",
@@ -242,7 +245,8 @@ absl::Status ReportMaker::Add(const std::string& item, const ListView& view) {
   impression.time_ms = TimeOr(view.time_ms);
   impression.query = view.query;
   impression.ranker = view.ranker;
-  log_.Protect(view.names, impression);
+  impression.user = view.names.user;
+  impression.session = view.names.session;
   for (std::size_t i = 0; i < view.results.size(); ++i) {
     const DocumentView& result = view.results[i];
     const std::string place = ItemName(item + ".results", i);

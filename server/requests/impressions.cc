@@ -45,12 +45,13 @@ absl::Status CheckImpression(const ImpressionView& view,
 }
 
 Impression BeginImpression(const ImpressionView& view, std::string_view query,
-                           const ServedModel& served, const EventLog& events) {
+                           const ServedModel& served) {
   const ModelVersion& version = served.model->version();
   Impression impression;
   impression.query = query;
+  impression.user = view.names.user;
+  impression.session = view.names.session;
   impression.ranker = absl::StrCat(version.name, "/", version.version);
-  events.Protect(view.names, impression);
   return impression;
 }
 

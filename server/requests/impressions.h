@@ -34,10 +34,9 @@ absl::Status CheckName(std::string_view field, std::string_view name);
 absl::Status CheckImpression(const ImpressionView& view,
                              const EventLog* events);
 
-// An impression of `query` by this model, with names and query as the log
-// keeps them, and without results.
+// An impression of `query` by this model, without results.
 Impression BeginImpression(const ImpressionView& view, std::string_view query,
-                           const ServedModel& served, const EventLog& events);
+                           const ServedModel& served);
 
 // The document's name, or its number as text.
 std::string NameOfDocument(const CatalogRecord& record);

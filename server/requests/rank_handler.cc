@@ -274,8 +274,8 @@ std::string_view RankHandler::TitleOf(std::uint32_t candidate) const {
 }
 
 void RankHandler::AddImpression() {
-  Impression impression = BeginImpression(
-      message_.impression, message_.input.query, *served_, *parts_.events);
+  Impression impression =
+      BeginImpression(message_.impression, message_.input.query, *served_);
   const std::size_t length = result_.ranking.size();
   const std::size_t num_kept = std::min(length, kMaxShownResults);
   impression.results.reserve(num_kept);

@@ -275,8 +275,8 @@ void SearchHandler::AddHits() {
 }
 
 void SearchHandler::AddImpression() {
-  Impression impression = BeginImpression(
-      impression_, input_.query, *result_.snapshot.model(), *parts_.events);
+  Impression impression =
+      BeginImpression(impression_, input_.query, *result_.snapshot.model());
   const std::size_t length = result_.hits.size();
   for (std::size_t i = 0; i < std::min(length, kMaxShownResults); ++i) {
     const CatalogHit& hit = result_.hits[i];

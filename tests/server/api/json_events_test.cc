@@ -135,7 +135,7 @@ TEST_F(JsonEventsTest, BadEventsAreRefusedByName) {
       {"kind", std::string(65, 'a'), "events[0].kind: must be click"},
       {"position", 3, "position: 3 is beyond the list of 2 results"},
       {"position", 0, "events[0].position: is not set"},
-      {"time_ms", -1, "events[0].time_ms: is negative"},
+      {"time_ms", -1, "events[0].time_ms: -1 is negative"},
       {"time_ms", soon, "is more than five minutes in the future"},
       {"event_id", "\u00e4", "events[0].event_id: must be 1 to 128"},
       {"value", "Infinity", "events[0].value: is not finite"},

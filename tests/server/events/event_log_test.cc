@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "server/base/errors.h"
+#include "server/events/event_files.h"
 #include "tests/server/events/full_disk.h"
 #include "tests/support/event_folder.h"
 #include "tests/support/status_matchers.h"
@@ -18,6 +19,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -27,12 +29,15 @@ class EventLogTest : public ::testing::Test {
   EventLogTest() { Open(); }
 
   void Open() {
+    log_.reset();  // releases the folder's lock
+    Open(EventFiles::Open({.folder = Folder()}).value());
+  }
+  void Open(std::unique_ptr<EventSink> sink) {
     log_.reset();
     metrics_ = std::make_unique<Metrics>();
-    auto files = EventFiles::Open({.folder = Folder()}).value();
     const KeyedHash hash = KeyedHash::OpenOrCreate(Folder()).value();
     log_ =
-        std::make_unique<EventLog>(std::move(files), hash, options_, *metrics_);
+        std::make_unique<EventLog>(std::move(sink), hash, options_, *metrics_);
   }
   std::string Folder() const { return dir_.File("events"); }
 
@@ -101,9 +106,10 @@ TEST_F(EventLogTest, NamesAreHashedAndTheQueryAsTheOptionSays) {
   const auto protect = [&](EventText text) {
     options_.text = text;
     Open();
-    Impression impression{.query = "secret shoes"};
-    log_->Protect({.user = "ann", .session = "ann"}, impression);
-    return impression;
+    log_->AddImpression(
+        {.query = "secret shoes", .session = "ann", .user = "ann"}, 1);
+    log_.reset();
+    return RecordsOf<Impression>(Folder()).back();
   };
   const Impression full = protect(EventText::kFull);
   EXPECT_EQ(full.query, "secret shoes");
@@ -148,6 +154,48 @@ TEST_F(EventLogTest, AFullDiskFailsReportsUntilThereIsSpace) {
   EXPECT_THAT(RecordsOf<Event>(Folder()), SizeIs(1));
 }
 
+// Keeps nothing. Append waits while the promise of `gate` is not set.
+class SlowSink final : public EventSink {
+ public:
+  explicit SlowSink(std::shared_future<void> gate) : gate_(std::move(gate)) {}
+
+  absl::Status Append(std::string_view /*lines*/, absl::Time /*now*/) override {
+    gate_.wait();
+    return absl::OkStatus();
+  }
+  absl::Status RemoveOld(absl::Time /*now*/) override {
+    return absl::OkStatus();
+  }
+  const std::string& name() const override { return name_; }
+  std::int64_t num_bytes() const override { return 0; }
+
+ private:
+  const std::string name_ = "the slow sink";
+  const std::shared_future<void> gate_;
+};
+
+TEST_F(EventLogTest, ASinkThatHangsEndsTheWaitOfReports) {
+  std::promise<void> gate;
+  options_.max_report_wait = absl::Milliseconds(20);
+  Open(std::make_unique<SlowSink>(gate.get_future().share()));
+  // The first one is being written, the second one is queued or refused.
+  for (const char* id : {"1", "2"}) {
+    const ReportOutcome late = Report({.events = {Click("list", id)}});
+    EXPECT_EQ(ErrorReason(late.status), "EVENTS_UNAVAILABLE");
+    EXPECT_THAT(late.status,
+                StatusIs(absl::StatusCode::kUnavailable,
+                         HasSubstr("the slow sink has not answered for 20ms")));
+  }
+  EXPECT_TRUE(log_->is_failing());
+  EXPECT_THAT(log_->AddImpression({}, 1), SizeIs(22));
+  gate.set_value();
+  while (!Report({.events = {Click("list", "3")}}).status.ok()) {
+  }
+  EXPECT_FALSE(log_->is_failing());
+  // What was written after all is known: a repetition is not kept again.
+  EXPECT_EQ(Report({.events = {Click("list", "1")}}).num_duplicates, 1u);
+}
+
 TEST_F(EventLogTest, TheKeyIsForItsOwnerAlone) {
   EXPECT_EQ(
       std::filesystem::status(Folder() + "/key").permissions(),
@@ -166,8 +214,51 @@ TEST_F(EventLogTest, MetricsSayWhatWasWritten) {
   }
 }
 
+TEST_F(EventLogTest, ListsAndClickedListsCountByModelVersion) {
+  const std::string clicked = log_->AddImpression({.ranker = "shop/3"}, 10);
+  log_->AddImpression({.ranker = "shop/3"}, 10);
+  log_->AddImpression({.ranker = "shop/3", .ranker_b = "new/1"}, 10);
+  Event second = Click(clicked);
+  second.position = 2;
+  Event unknown = Click(clicked);
+  unknown.position = 0;
+  unknown.document = "7";
+  const auto rendered = [&](std::string_view line) {
+    return HasSubstr("semrank_ranked_lists" + std::string(line));
+  };
+  Report({.events = {unknown}});
+  EXPECT_THAT(metrics_->Render(),
+              AllOf(rendered("_total{name=\"shop\",version=\"3\"} 2\n"),
+                    rendered("_clicked_total{name=\"shop\",version=\"3\","
+                             "within=\"10\"} 0\n"),
+                    rendered("_clicked_total{name=\"shop\",version=\"3\","
+                             "within=\"all\"} 1\n")));
+  // The same list counts once, however often it is clicked.
+  Report({.events = {second, second, Click("elsewhere")}});
+  EXPECT_THAT(metrics_->Render(),
+              AllOf(rendered("_clicked_total{name=\"shop\",version=\"3\","
+                             "within=\"1\"} 0\n"),
+                    rendered("_clicked_total{name=\"shop\",version=\"3\","
+                             "within=\"3\"} 1\n"),
+                    rendered("_clicked_total{name=\"shop\",version=\"3\","
+                             "within=\"all\"} 1\n")));
+}
+
+TEST(RankerCountersTest, TheSeriesOfTheOldestVersionGo) {
+  Metrics metrics;
+  RankerCounters counters(metrics);
+  const std::uint32_t first = counters.CountList("shop/1");
+  for (int i = 2; i <= 9; ++i) {
+    counters.CountList("shop/" + std::to_string(i));
+  }
+  EXPECT_EQ(counters.CountClick(first, 0, 1), 0);
+  const std::string text = metrics.Render();
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("version=\"1\"")));
+  EXPECT_THAT(text, HasSubstr("version=\"9\""));
+}
+
 TEST(RecentIdsTest, TheLatestAreRemembered) {
-  RecentIds ids(10);
+  RecentIds<std::uint32_t> ids(10);
   for (std::uint32_t i = 0; i < 100; ++i) ids.Add(std::to_string(i), i);
   for (std::uint32_t i = 90; i < 100; ++i) {
     EXPECT_EQ(ids.Find(std::to_string(i)), i);

@@ -1,0 +1,82 @@
+#include "server/events/ranker_counters.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace semrank {
+namespace {
+
+struct Depth {
+  const char* name;
+  std::uint32_t positions;
+};
+constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
+constexpr Depth kDepths[] = {{"1", 1}, {"3", 3}, {"10", 10}, {"all", kAll}};
+
+// The labels of "shop/3".
+std::map<std::string, std::string> LabelsOf(std::string_view ranker) {
+  const std::size_t slash = ranker.rfind('/');
+  if (slash == std::string_view::npos) return {{"name", std::string(ranker)}};
+  return {{"name", std::string(ranker.substr(0, slash))},
+          {"version", std::string(ranker.substr(slash + 1))}};
+}
+
+}  // namespace
+
+RankerCounters::RankerCounters(Metrics& metrics)
+    : lists_(metrics.CounterFamily(
+          "semrank_ranked_lists_total",
+          "Lists with an impression, by the model version that ranked them; "
+          "interleaved lists are of two and do not count.")),
+      clicked_(metrics.CounterFamily(
+          "semrank_ranked_lists_clicked_total",
+          "Of these: lists with a reported click at position 1, among the "
+          "first 3, the first 10, or all.")) {
+  static_assert(std::size(kDepths) == kNumDepths);
+}
+
+std::uint32_t RankerCounters::CountList(std::string_view ranker) {
+  auto found = std::ranges::find(rankers_, ranker, &Ranker::name);
+  if (found == rankers_.end()) {
+    if (rankers_.size() == kMaxRankers) RemoveOldest();
+    std::map<std::string, std::string> labels = LabelsOf(ranker);
+    Ranker added{.name = std::string(ranker),
+                 .lists = &lists_.Add(labels),
+                 .clicked = {}};
+    for (std::size_t i = 0; i < kNumDepths; ++i) {
+      labels["within"] = kDepths[i].name;
+      added.clicked[i] = &clicked_.Add(labels);
+    }
+    found = rankers_.insert(rankers_.end(), std::move(added));
+  }
+  found->lists->Increment();
+  return first_number_ + static_cast<std::uint32_t>(found - rankers_.begin());
+}
+
+std::uint8_t RankerCounters::CountClick(std::uint32_t ranker,
+                                        std::uint8_t known,
+                                        std::uint32_t position) {
+  // The series of an older one are gone.
+  if (ranker < first_number_) return known;
+  const Ranker& clicked = rankers_[ranker - first_number_];
+  for (std::size_t i = 0; i < kNumDepths; ++i) {
+    const auto bit = static_cast<std::uint8_t>(1U << i);
+    const bool is_within = kDepths[i].positions == kAll ||
+                           (position != 0 && position <= kDepths[i].positions);
+    if (!is_within || (known & bit) != 0) continue;
+    clicked.clicked[i]->Increment();
+    known |= bit;
+  }
+  return known;
+}
+
+void RankerCounters::RemoveOldest() {
+  const Ranker& oldest = rankers_.front();
+  lists_.Remove(oldest.lists);
+  for (Counter* const counter : oldest.clicked) clicked_.Remove(counter);
+  rankers_.pop_front();
+  ++first_number_;
+}
+
+}  // namespace semrank
