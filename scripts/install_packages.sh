@@ -21,7 +21,7 @@ build=(g++ cmake ninja-build ccache pkg-config
   libabsl-dev libeigen3-dev libhwy-dev libxxhash-dev libutf8proc-dev
   prometheus-cpp-dev libboost-dev libspdlog-dev
   libssl-dev libc-ares-dev libre2-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev zlib1g-dev libzstd-dev
-  libmimalloc-dev libopenmpi-dev librocksdb-dev libhiredis-dev libsystemd-dev)
+  libmimalloc-dev libopenmpi-dev librocksdb-dev libhiredis-dev librdkafka-dev libsystemd-dev)
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
   python3-numpy python3-faiss python3-build python3-pip python3-setuptools python3-venv python3-wheel

@@ -244,29 +244,6 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             {.min = 1, .max = 1'000'000});
 }
 
-void AddEventFlags(CommandLine& flags, EventOptions& options) {
-  flags.Group("Events");
-  flags.Add("events", &options.folder,
-            "Folder where lists that were shown and clicks on them are kept, "
-            "from which semrank-train learns: requests may then have "
-            "\"impression\", and ReportEvents takes events. One server a "
-            "folder.");
-  flags.Add("events_text", &options.text,
-            "How the queries of impressions are kept: as text; as keyed hash, "
-            "from which nothing can be learned but counts; or not at all. "
-            "Users and sessions are keyed hashes in any case.",
-            {{"full", EventText::kFull},
-             {"hash", EventText::kHash},
-             {"none", EventText::kNone}});
-  flags.Add("events_max_age", &options.max_age,
-            "How long events are kept: files whose records are all older are "
-            "removed.",
-            {.min = absl::Hours(1), .max = absl::Hours(24 * 3'650)});
-  flags.Add("events_max_bytes", &options.max_bytes,
-            "Bytes of all files of events; beyond that the oldest are removed.",
-            {.min = 1 << 20, .max = std::int64_t{1} << 50});
-}
-
 // Files, not values: a process list or a log must not show a key.
 void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
   flags.Group("Security");

@@ -182,17 +182,8 @@ absl::Status ParseStore(StoreOptions& options) {
   return absl::OkStatus();
 }
 
-// A URL would become a folder of a strange name.
-absl::Status CheckEvents(const EventOptions& options) {
-  if (options.folder.find("://") == std::string::npos &&
-      !options.folder.starts_with("kafka:")) {
-    return absl::OkStatus();
-  }
-  return FlagError("events", WithoutPassword(options.folder),
-                   "must be a folder");
-}
-
-absl::Status CheckStoreTls(const StoreOptions& options) {
+absl::Status CheckStoreTls(const StoreOptions& options,
+                           const EventOptions& events) {
   const RedisTlsFiles& tls = options.tls;
   if (tls.cert.empty() && !tls.key.empty()) {
     return FlagError("store_tls_key", tls.key, "needs --store_tls_cert");
@@ -200,11 +191,14 @@ absl::Status CheckStoreTls(const StoreOptions& options) {
   if (tls.key.empty() && !tls.cert.empty()) {
     return FlagError("store_tls_cert", tls.cert, "needs --store_tls_key");
   }
-  const bool over_tls = options.redis.has_value() && options.redis->tls;
+  const bool over_tls = (options.redis.has_value() && options.redis->tls) ||
+                        (events.redis.has_value() && events.redis->url.tls);
   for (const auto& [flag, value] : {std::pair("store_tls_ca", tls.ca),
                                     std::pair("store_tls_cert", tls.cert)}) {
     if (!value.empty() && !over_tls) {
-      return FlagError(flag, value, "needs --store=rediss://HOST");
+      return FlagError(flag, value,
+                       "needs --store=rediss://HOST or "
+                       "--events=rediss://HOST/STREAM");
     }
   }
   return absl::OkStatus();
@@ -259,14 +253,6 @@ absl::Status CheckBrowsers(const SecurityOptions& options) {
 
 }  // namespace
 
-std::string WithoutPassword(const std::string& store) {
-  const std::size_t begin = store.find("://");
-  // The last @ ends them: a password may contain others.
-  const std::size_t at = store.rfind('@');
-  if (begin == std::string::npos || at == std::string::npos) return store;
-  return store.substr(0, begin + 3) + "***" + store.substr(at);
-}
-
 absl::Status FinishOptions(const CommandLine& command_line,
                            ServerOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(options.models.folders,
@@ -275,14 +261,14 @@ absl::Status FinishOptions(const CommandLine& command_line,
   for (const std::string& alias : options.models.model_alias) {
     SEMRANK_RETURN_IF_ERROR(AddAlias(alias, options.models.folders));
   }
+  SEMRANK_RETURN_IF_ERROR(FinishEvents(options.store.tls, options.events));
   SEMRANK_RETURN_IF_ERROR(FinishExperiments(
       [&](std::string_view name) {
         return ServedName(name, options.models.folders);
       },
-      !options.events.folder.empty(), options.experiments));
+      options.events.is_on(), options.experiments));
   SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
-  SEMRANK_RETURN_IF_ERROR(CheckStoreTls(options.store));
-  SEMRANK_RETURN_IF_ERROR(CheckEvents(options.events));
+  SEMRANK_RETURN_IF_ERROR(CheckStoreTls(options.store, options.events));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
   SEMRANK_RETURN_IF_ERROR(CheckTls(options.security.tls));
   SEMRANK_RETURN_IF_ERROR(CheckBrowsers(options.security));

@@ -16,7 +16,7 @@
 #include "server/base/limits.h"
 #include "server/base/unread_responses.h"
 #include "server/base/worker_pool.h"
-#include "server/events/event_log.h"
+#include "server/event_options.h"
 #include "server/experiment_options.h"
 #include "server/http/http_options.h"
 #include "server/rpc/socket_transfer.h"
@@ -55,13 +55,6 @@ struct StoreOptions {
   // FinishOptions makes one of these of `store`.
   std::string rocksdb_path = {};  // empty = not RocksDB
   std::optional<RedisUrl> redis = {};
-};
-
-struct EventOptions {
-  std::string folder = {};  // empty = impressions and events are refused
-  EventText text = EventText::kFull;
-  absl::Duration max_age = EventFiles::Options().max_age;
-  std::int64_t max_bytes = EventFiles::Options().max_bytes;
 };
 
 enum class HttpCallPolicy {
@@ -129,9 +122,6 @@ absl::Status HttpCallsAllowed(const SecurityOptions& options);
 
 // Whether POST /v1/... needs the client certificate that gRPC asks for.
 bool HttpCallsNeedCertificate(const SecurityOptions& options);
-
-// `store` without the user and password before the @.
-std::string WithoutPassword(const std::string& store);
 
 }  // namespace semrank
 

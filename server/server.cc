@@ -80,24 +80,11 @@ std::unique_ptr<StoredVectors> UseStoreForVectors(absl::Duration time_limit,
           }});
 }
 
-// The key comes after the lock: two servers could make two keys.
-absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenEvents(
-    const EventOptions& options) {
-  if (options.folder.empty()) return nullptr;
-  SEMRANK_ASSIGN_OR_RETURN(auto files,
-                           EventFiles::Open({.folder = options.folder,
-                                             .max_age = options.max_age,
-                                             .max_bytes = options.max_bytes}));
-  SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
-                           KeyedHash::OpenOrCreate(options.folder));
-  return std::make_unique<OpenedEvents>(OpenedEvents{std::move(files), hash});
-}
-
 std::unique_ptr<EventLog> StartEventLog(std::unique_ptr<OpenedEvents> opened,
                                         EventLog::Options options,
                                         Metrics& metrics) {
   if (opened == nullptr) return nullptr;
-  return std::make_unique<EventLog>(std::move(opened->files), opened->hash,
+  return std::make_unique<EventLog>(std::move(opened->sink), opened->hash,
                                     std::move(options), metrics);
 }
 

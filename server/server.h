@@ -61,12 +61,6 @@ struct ServerSubstitutes {
   bool parts_only = false;
 };
 
-// The folder of --events.
-struct OpenedEvents {
-  std::unique_ptr<EventFiles> files;
-  KeyedHash hash;
-};
-
 // How the caller of Start ends or hastens it.
 struct StartControl {
   // Asked between two models and between two batches of documents or titles.

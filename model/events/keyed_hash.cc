@@ -55,8 +55,11 @@ absl::StatusOr<KeyedHash::Key> ParseKey(const std::string& path,
 }  // namespace
 
 absl::StatusOr<KeyedHash> KeyedHash::Open(const std::string& folder) {
+  return OpenFile(PathOfKey(folder));
+}
+
+absl::StatusOr<KeyedHash> KeyedHash::OpenFile(const std::string& path) {
   constexpr std::size_t kMaxFileBytes = 1024;
-  const std::string path = PathOfKey(folder);
   SEMRANK_ASSIGN_OR_RETURN(const std::string content,
                            ReadFile(path, kMaxFileBytes));
   SEMRANK_ASSIGN_OR_RETURN(const Key key, ParseKey(path, content));

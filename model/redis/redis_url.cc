@@ -108,4 +108,12 @@ std::string NameOf(const RedisUrl& url) {
                          url.port, url.db);
 }
 
+std::string WithoutPassword(const std::string& text) {
+  const std::size_t begin = text.find("://");
+  // The last @ ends them: a password may contain others.
+  const std::size_t at = text.rfind('@');
+  if (begin == std::string::npos || at == std::string::npos) return text;
+  return text.substr(0, begin + 3) + "***" + text.substr(at);
+}
+
 }  // namespace semrank

@@ -28,6 +28,9 @@ absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text);
 // The URL for logs and pages: without user and password.
 std::string NameOf(const RedisUrl& url);
 
+// `text`, a URL or anything else, without the user and password before the @.
+std::string WithoutPassword(const std::string& text);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_REDIS_REDIS_URL_H_

@@ -32,6 +32,7 @@ ALLOWED = {
     "model/base": [],
     "model/html": [],
     "model/redis": ["model/base"],
+    "model/kafka": ["model/base"],
     "model/text": ["model/base"],
     "model/cli": ["model/base", "model/text"],
     "model/data": ["model/base", "model/text", "model/cli"],
@@ -45,7 +46,7 @@ ALLOWED = {
              below=[*MODEL, "model/data", "model/events", "model/cli", "model/html", *EVAL, "model_config"]),
     "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],
     **ladder("server", "base", "auth", "events", "models", "stores", "vectors", "catalog/store", "catalog/search",
-             "catalog/sync", "ranking", below=[*MODEL, "model/redis", "model/events", "model_config"]),
+             "catalog/sync", "ranking", below=[*MODEL, "model/redis", "model/kafka", "model/events", "model_config"]),
 }
 CORE = [folder for folder in ALLOWED if folder.startswith("server/")]
 ALLOWED |= {
@@ -54,15 +55,17 @@ ALLOWED |= {
     "server/http": ["model/base", "server/base", "server/auth"],
     "server/api": ["model/base", "model/text", "model/events", *CORE, "server/requests", "server/http", "proto"],
     "server/pages": ["model/base", "model/html", *CORE, "server/requests", "server/http"],
-    "server": [*MODEL, "model/redis", "model/data", "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api",
+    "server": [*MODEL, "model/redis", "model/events", "model/data", "model/cli", *CORE, "server/requests", "server/rpc", "server/http", "server/api",
                "server/pages", "model_config", "proto"],
     "client/lib": ["model/base", "model_config", "proto"],
     "client/output": ["model/base", "model/text", "model/cli", "model/data", "client/lib", "model_config", "proto"],
     # Offline embedding alone reaches the towers.
     "client/bulk": [*MODEL, "model/data", "model/cli", "client/lib", "client/output", "proto"],
     "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],
+    "client/streams": ["model/base", "model/redis", "model/kafka", "model/data", "model/events"],
     "client/commands": ["model/base", "model/text", "model/cli", "model/data", "model/events", "client/lib",
-                        "client/output", "client/bulk", "client/load", "model_config", "proto"],
+                        "client/output", "client/bulk", "client/load", "client/streams", "model/redis", "model_config",
+                        "proto"],
     "client/example": ["client/lib", "proto"],
 }
 

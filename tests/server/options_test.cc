@@ -118,6 +118,27 @@ TEST(OptionsTest, EventsAreOffUnlessAskedFor) {
   EXPECT_EQ(parsed.options.events.max_age, absl::Hours(24 * 90));
 }
 
+TEST(OptionsTest, EventsAreKeptInRedisOrKafka) {
+  const ParsedOptions redis({"--events=rediss://:secret@h:7/2/shop",
+                             "--events_key=k", "--events_max_age=2h",
+                             "--store_tls_ca=ca"});
+  ASSERT_THAT(redis.status, IsOk());
+  ASSERT_TRUE(redis.options.events.redis.has_value());
+  EXPECT_EQ(redis.options.events.redis->stream, "shop");
+  EXPECT_EQ(redis.options.events.redis->url.db, 2);
+  EXPECT_EQ(redis.options.events.redis->url.password, "secret");
+  EXPECT_EQ(redis.options.events.redis->url.tls_files.ca, "ca");
+  EXPECT_EQ(redis.options.events.redis->max_age, absl::Hours(2));
+  EXPECT_EQ(redis.options.events.folder, "");
+  EXPECT_THAT(DescribeConfig(redis.command_line), Not(HasSubstr("secret")));
+  const ParsedOptions kafka({"--events=kafka:a:1,b:2/shop", "--events_key=k",
+                             "--events_kafka_config=f", "--explore=0.1"});
+  ASSERT_THAT(kafka.status, IsOk());
+  EXPECT_EQ(kafka.options.events.kafka->brokers, "a:1,b:2");
+  EXPECT_EQ(kafka.options.events.kafka->topic, "shop");
+  EXPECT_EQ(kafka.options.events.kafka->properties_file, "f");
+}
+
 TEST(OptionsTest, ModelsHaveAliases) {
   const ParsedOptions parsed({"--model_alias=rerank-v3.5=shop",
                               "--model_alias=BAAI/bge-m3=news,b=shop"},
@@ -288,8 +309,19 @@ INSTANTIATE_TEST_SUITE_P(
         {"LogFormat", {"--log_format=xml"}},
         {"HttpCalls", {"--http_calls=maybe"}},
         {"StoreKind", {"--store=mysql:x"}},
-        {"EventsOverRedis", {"--events=redis://host"}},
-        {"EventsOverKafka", {"--events=kafka:host/topic"}},
+        {"EventsScheme", {"--events=amqp://host/x"}},
+        {"EventsWithoutStream", {"--events=redis://host", "--events_key=k"}},
+        {"EventsRedisPort", {"--events=redis://h:0/s", "--events_key=k"}},
+        {"EventsWithoutTopic", {"--events=kafka:host", "--events_key=k"}},
+        {"EventsWithoutKey",
+         {"--events=redis://:secret@h/s"},
+         "--events=redis://***@h/s: needs --events_key=FILE"},
+        {"EventsKeyOfFolder",
+         {"--events_key=k", "--events=dir"},
+         "--events_key=k: needs --events=redis://"},
+        {"EventsKafkaConfigOfFolder",
+         {"--events_kafka_config=f", "--events=dir"},
+         "--events_kafka_config=f: needs --events=kafka:"},
         {"EventsText", {"--events=e", "--events_text=some"}, "--events_text"},
         {"EventsAge", {"--events_max_age=1m"}},
         {"EventsBytes", {"--events_max_bytes=1"}},

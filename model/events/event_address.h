@@ -1,0 +1,34 @@
+// Where records of events are kept, as flags and arguments name it.
+#ifndef SEMRANK_MODEL_EVENTS_EVENT_ADDRESS_H_
+#define SEMRANK_MODEL_EVENTS_EVENT_ADDRESS_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+// An entry of a stream of Redis has the line of a record, without its newline,
+// as the value of this field. A message of Kafka is such a line.
+inline constexpr std::string_view kRedisEventField = "record";
+
+struct EventAddress {
+  enum class Kind { kFolder, kRedis, kKafka };
+
+  Kind kind = Kind::kFolder;
+  // The folder; the URL of a Redis server (redis_url.h); or the brokers of
+  // Kafka, "host:port,host:port".
+  std::string place = {};
+  // The key of a stream of Redis, or the topic of Kafka.
+  std::string stream = {};
+};
+
+// Parses FOLDER, redis://[user:password@]HOST[:PORT][/DB]/STREAM, the same with
+// rediss://, or kafka:HOST[:PORT][,HOST[:PORT]...]/TOPIC. InvalidArgument with
+// the reason, never with the text, which may have a password.
+absl::StatusOr<EventAddress> ParseEventAddress(std::string_view text);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVENTS_EVENT_ADDRESS_H_

@@ -1,0 +1,156 @@
+#include "model/kafka/kafka_client.h"
+
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+namespace {
+
+struct DestroyConf {
+  void operator()(rd_kafka_conf_t* conf) const { rd_kafka_conf_destroy(conf); }
+};
+using Conf = std::unique_ptr<rd_kafka_conf_t, DestroyConf>;
+
+absl::Status Set(const Conf& conf, const std::string& name,
+                 const std::string& value) {
+  std::array<char, 512> reason = {};
+  if (rd_kafka_conf_set(conf.get(), name.c_str(), value.c_str(), reason.data(),
+                        reason.size()) == RD_KAFKA_CONF_OK) {
+    return absl::OkStatus();
+  }
+  // The reason may quote the value, which may be a password.
+  return absl::InvalidArgumentError(
+      absl::StrFormat("librdkafka refuses the property %s or its value", name));
+}
+
+bool IsRefusal(rd_kafka_resp_err_t error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<KafkaProperties> ReadKafkaProperties(const std::string& path) {
+  constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+  SEMRANK_ASSIGN_OR_RETURN(const std::string content,
+                           ReadFile(path, kMaxFileBytes));
+  KafkaProperties properties;
+  int number = 0;
+  for (absl::string_view line : absl::StrSplit(content, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t equals = line.find('=');
+    if (equals == absl::string_view::npos || equals == 0) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s:%d: must be name=value, a property of librdkafka", path, number));
+    }
+    properties.emplace_back(
+        absl::StripAsciiWhitespace(line.substr(0, equals)),
+        absl::StripAsciiWhitespace(line.substr(equals + 1)));
+  }
+  return properties;
+}
+
+absl::StatusOr<std::unique_ptr<KafkaClient>> KafkaClient::Create(
+    rd_kafka_type_t type, const Options& options) {
+  std::unique_ptr<KafkaClient> client(new KafkaClient(options));
+  Conf conf(rd_kafka_conf_new());
+  SEMRANK_RETURN_IF_ERROR(Set(conf, "bootstrap.servers", options.brokers));
+  SEMRANK_RETURN_IF_ERROR(Set(conf, "client.id", "semrank"));
+  for (const auto& [name, value] : options.properties) {
+    SEMRANK_RETURN_IF_ERROR(Set(conf, name, value));
+  }
+  if (!options.properties_file.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const KafkaProperties properties,
+                             ReadKafkaProperties(options.properties_file));
+    for (const auto& [name, value] : properties) {
+      SEMRANK_RETURN_IF_ERROR(Set(conf, name, value));
+    }
+  }
+  // It would write to standard error. What matters comes to NoteError.
+  rd_kafka_conf_set_log_cb(conf.get(), nullptr);
+  rd_kafka_conf_set_error_cb(conf.get(), &NoteError);
+  rd_kafka_conf_set_opaque(conf.get(), client.get());
+  if (options.on_delivery != nullptr) {
+    rd_kafka_conf_set_dr_msg_cb(conf.get(), options.on_delivery);
+  }
+  std::array<char, 512> reason = {};
+  client->handle_.reset(
+      rd_kafka_new(type, conf.get(), reason.data(), reason.size()));
+  if (client->handle_ == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: %s", client->name_, reason.data()));
+  }
+  // The handle owns it now.
+  static_cast<void>(conf.release());
+  return client;
+}
+
+// What follows from the error of each broker says less than that.
+void KafkaClient::NoteError(rd_kafka_t* /*handle*/, int error,
+                            const char* reason, void* client) {
+  std::string& last_error = static_cast<KafkaClient*>(client)->last_error_;
+  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && !last_error.empty()) {
+    return;
+  }
+  last_error = reason;
+}
+
+absl::Status KafkaClient::StatusOf(rd_kafka_resp_err_t error) const {
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return absl::OkStatus();
+  const absl::StatusCode code = IsRefusal(error)
+                                    ? absl::StatusCode::kPermissionDenied
+                                    : absl::StatusCode::kUnavailable;
+  return {code,
+          absl::StrFormat("%s: %s%s%s", name_, rd_kafka_err2str(error),
+                          last_error_.empty() ? "" : "; its last error was: ",
+                          last_error_)};
+}
+
+absl::StatusOr<std::vector<std::int32_t>> KafkaClient::FindPartitions(
+    absl::Duration max_wait) const {
+  struct DestroyTopic {
+    void operator()(rd_kafka_topic_t* topic) const {
+      rd_kafka_topic_destroy(topic);
+    }
+  };
+  const std::unique_ptr<rd_kafka_topic_t, DestroyTopic> topic(
+      rd_kafka_topic_new(get(), topic_.c_str(), nullptr));
+  if (topic == nullptr) return StatusOf(rd_kafka_last_error());
+  const rd_kafka_metadata_t* metadata = nullptr;
+  const rd_kafka_resp_err_t error =
+      rd_kafka_metadata(get(), /*all_topics=*/0, topic.get(), &metadata,
+                        static_cast<int>(absl::ToInt64Milliseconds(max_wait)));
+  rd_kafka_poll(get(), 0);  // for the errors of the brokers
+  SEMRANK_RETURN_IF_ERROR(StatusOf(error));
+  std::vector<std::int32_t> partitions;
+  rd_kafka_resp_err_t topic_error = RD_KAFKA_RESP_ERR_NO_ERROR;
+  for (int i = 0; i < metadata->topic_cnt; ++i) {
+    const rd_kafka_metadata_topic_t& found = metadata->topics[i];
+    topic_error = found.err;
+    for (int j = 0; j < found.partition_cnt; ++j) {
+      partitions.push_back(found.partitions[j].id);
+    }
+  }
+  rd_kafka_metadata_destroy(metadata);
+  SEMRANK_RETURN_IF_ERROR(StatusOf(topic_error));
+  return partitions;
+}
+
+}  // namespace semrank

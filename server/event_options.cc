@@ -1,0 +1,146 @@
+#include "server/event_options.h"
+
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/cli/command_line.h"
+#include "model/events/event_address.h"
+#include "model/redis/redis_url.h"
+#include "server/base/logging.h"
+
+namespace semrank {
+namespace {
+
+absl::Status SetRedisEvents(const EventAddress& address,
+                            const RedisTlsFiles& tls, EventOptions& options) {
+  SEMRANK_ASSIGN_OR_RETURN(RedisUrl url, ParseRedisUrl(address.place));
+  url.tls_files = tls;
+  options.redis = {.url = std::move(url),
+                   .stream = address.stream,
+                   .max_age = options.max_age,
+                   .max_bytes = options.max_bytes};
+  return absl::OkStatus();
+}
+
+// Sets the sink that the flag names.
+absl::Status SetEventSink(const RedisTlsFiles& tls, EventOptions& options) {
+  SEMRANK_ASSIGN_OR_RETURN(const EventAddress address,
+                           ParseEventAddress(options.events));
+  if (address.kind == EventAddress::Kind::kRedis) {
+    return SetRedisEvents(address, tls, options);
+  }
+  if (address.kind == EventAddress::Kind::kKafka) {
+    options.kafka = {.brokers = address.place,
+                     .topic = address.stream,
+                     .properties_file = options.kafka_config};
+  } else {
+    options.folder = address.place;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSink(const absl::Status& status) {
+  if (absl::IsPermissionDenied(status)) return status;
+  if (!status.ok()) {
+    LogWarning("events cannot be written now: %s", status.message());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<EventSink>> OpenEventStream(
+    const EventOptions& options) {
+  if (options.redis.has_value()) {
+    auto sink = std::make_unique<RedisEventSink>(*options.redis);
+    SEMRANK_RETURN_IF_ERROR(CheckSink(sink->Check()));
+    return sink;
+  }
+  SEMRANK_ASSIGN_OR_RETURN(auto sink, KafkaEventSink::Open(*options.kafka));
+  SEMRANK_RETURN_IF_ERROR(CheckSink(sink->Check()));
+  return sink;
+}
+
+}  // namespace
+
+void AddEventFlags(CommandLine& flags, EventOptions& options) {
+  flags.Group("Events");
+  flags.Add("events", &options.events,
+            "Where lists that were shown and clicks on them are kept, from "
+            "which semrank-train learns: requests may then have "
+            "\"impression\", and ReportEvents takes events. A folder of this "
+            "server alone; a stream of Redis, "
+            "redis://[user:password@]host[:port][/db]/STREAM (rediss:// over "
+            "TLS, with the files of --store_tls_ca and its like; set "
+            "SEMRANK_EVENTS instead, so that no process list shows the "
+            "password); or a topic of Kafka, kafka:HOST:PORT,HOST:PORT/TOPIC. "
+            "semrank events import makes a folder of a stream or a topic.");
+  // --print_config shows the effective configuration.
+  flags.HideSecrets("events", WithoutPassword);
+  flags.Add("events_text", &options.text,
+            "How the queries of impressions are kept: as text; as keyed hash, "
+            "from which nothing can be learned but counts; or not at all. "
+            "Users and sessions are keyed hashes in any case.",
+            {{"full", EventText::kFull},
+             {"hash", EventText::kHash},
+             {"none", EventText::kNone}});
+  flags.Add("events_max_age", &options.max_age,
+            "How long events are kept: files whose records are all older are "
+            "removed, and older entries of Redis trimmed. Kafka has the "
+            "retention of its topic.",
+            {.min = absl::Hours(1), .max = absl::Hours(24 * 3'650)});
+  flags.Add("events_max_bytes", &options.max_bytes,
+            "Bytes of all files of events, or memory of Redis that the "
+            "stream uses; beyond that the oldest are removed. Not for Kafka.",
+            {.min = 1 << 20, .max = std::int64_t{1} << 50});
+  flags.Group("Events", CommandLine::Level::kAdvanced);
+  flags.Add("events_key", &options.key_file,
+            "For Redis and Kafka: file with the key of the keyed hashes, 64 "
+            "hex digits, the same for all servers (openssl rand -hex 32). A "
+            "folder has its own key.");
+  flags.Add("events_kafka_config", &options.kafka_config,
+            "For Kafka: file of librdkafka properties, name=value, one a line, "
+            "as security.protocol=ssl.");
+}
+
+absl::Status FinishEvents(const RedisTlsFiles& tls, EventOptions& options) {
+  const std::string shown = WithoutPassword(options.events);
+  const absl::Status status = SetEventSink(tls, options);
+  if (!status.ok()) return FlagError("events", shown, ToStd(status.message()));
+  const bool is_elsewhere = options.is_on() && options.folder.empty();
+  if (is_elsewhere && options.key_file.empty()) {
+    return FlagError("events", shown,
+                     "needs --events_key=FILE, which has 64 hex digits: "
+                     "openssl rand -hex 32 > FILE");
+  }
+  if (!is_elsewhere && !options.key_file.empty()) {
+    return FlagError("events_key", options.key_file,
+                     "needs --events=redis://HOST:PORT/STREAM or "
+                     "kafka:BROKERS/TOPIC; a folder has its own key");
+  }
+  if (!options.kafka.has_value() && !options.kafka_config.empty()) {
+    return FlagError("events_kafka_config", options.kafka_config,
+                     "needs --events=kafka:BROKERS/TOPIC");
+  }
+  return absl::OkStatus();
+}
+
+// The key of a folder comes after its lock: two servers could make two keys.
+absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenEvents(
+    const EventOptions& options) {
+  if (!options.is_on()) return nullptr;
+  if (options.folder.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
+                             KeyedHash::OpenFile(options.key_file));
+    SEMRANK_ASSIGN_OR_RETURN(auto sink, OpenEventStream(options));
+    return std::make_unique<OpenedEvents>(OpenedEvents{std::move(sink), hash});
+  }
+  SEMRANK_ASSIGN_OR_RETURN(auto files,
+                           EventFiles::Open({.folder = options.folder,
+                                             .max_age = options.max_age,
+                                             .max_bytes = options.max_bytes}));
+  SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
+                           KeyedHash::OpenOrCreate(options.folder));
+  return std::make_unique<OpenedEvents>(OpenedEvents{std::move(files), hash});
+}
+
+}  // namespace semrank

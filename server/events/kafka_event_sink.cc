@@ -1,0 +1,95 @@
+#include "server/events/kafka_event_sink.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+namespace {
+
+// How long the start waits for a broker.
+constexpr absl::Duration kFirstAnswer = absl::Seconds(2);
+// What a flush may take longer than the messages.
+constexpr absl::Duration kSlack = absl::Seconds(1);
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<KafkaEventSink>> KafkaEventSink::Open(
+    const Options& options) {
+  std::unique_ptr<KafkaEventSink> sink(new KafkaEventSink(options));
+  SEMRANK_ASSIGN_OR_RETURN(
+      sink->client_,
+      KafkaClient::Create(
+          RD_KAFKA_PRODUCER,
+          {.brokers = options.brokers,
+           .topic = options.topic,
+           .properties = {{"message.timeout.ms",
+                           absl::StrCat(Milliseconds(options.timeout))},
+                          {"acks", "all"},
+                          {"compression.codec", "lz4"}},
+           .properties_file = options.properties_file,
+           .on_delivery = &OnDelivery}));
+  return sink;
+}
+
+absl::Status KafkaEventSink::Check() {
+  return client_->FindPartitions(kFirstAnswer).status();
+}
+
+absl::Status KafkaEventSink::Append(std::string_view lines,
+                                    absl::Time /*now*/) {
+  error_ = RD_KAFKA_RESP_ERR_NO_ERROR;
+  for (const absl::string_view line :
+       absl::StrSplit(ToAbsl(lines), '\n', absl::SkipEmpty())) {
+    const rd_kafka_resp_err_t error = Produce(ToStd(line));
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
+    error_ = error;
+    break;
+  }
+  Flush();
+  return client_->StatusOf(error_);
+}
+
+rd_kafka_resp_err_t KafkaEventSink::Produce(std::string_view line) {
+  const absl::Time end = absl::Now() + timeout_;
+  for (;;) {
+    const rd_kafka_resp_err_t error = rd_kafka_producev(
+        client_->get(), RD_KAFKA_V_TOPIC(client_->topic().c_str()),
+        RD_KAFKA_V_VALUE(const_cast<char*>(line.data()), line.size()),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(this),
+        RD_KAFKA_V_END);
+    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || absl::Now() > end) {
+      return error;
+    }
+    rd_kafka_poll(client_->get(), /*timeout_ms=*/100);
+  }
+}
+
+// A message that is neither delivered nor failed in time would be taken for one
+// of the next Append.
+void KafkaEventSink::Flush() {
+  rd_kafka_t* const handle = client_->get();
+  if (rd_kafka_flush(handle, Milliseconds(timeout_ + kSlack)) ==
+      RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return;
+  }
+  if (error_ == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    error_ = RD_KAFKA_RESP_ERR__TIMED_OUT;
+  }
+  rd_kafka_purge(handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  rd_kafka_flush(handle, Milliseconds(kSlack));
+}
+
+void KafkaEventSink::OnDelivery(rd_kafka_t* /*handle*/,
+                                const rd_kafka_message_t* message,
+                                void* /*client*/) {
+  auto& sink = *static_cast<KafkaEventSink*>(message->_private);
+  if (sink.error_ == RD_KAFKA_RESP_ERR_NO_ERROR) sink.error_ = message->err;
+}
+
+}  // namespace semrank

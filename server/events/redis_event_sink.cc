@@ -1,0 +1,99 @@
+#include "server/events/redis_event_sink.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/events/event_address.h"
+
+namespace semrank {
+namespace {
+
+// Entries of one round trip.
+constexpr std::size_t kCommandsPerCall = 1'000;
+constexpr absl::Duration kTrimInterval = absl::Minutes(1);
+// Nodes of the stream from which MEMORY USAGE estimates the others.
+constexpr std::string_view kSamples = "20";
+
+}  // namespace
+
+RedisEventSink::RedisEventSink(const Options& options)
+    : options_(options),
+      name_(absl::StrCat(NameOf(options.url), "/", options.stream)),
+      pool_(options.url, /*max_connections=*/1) {
+  pool_.LookUpAddress();
+}
+
+absl::Status RedisEventSink::Check() {
+  return CallForNumber({"XLEN", options_.stream}).status();
+}
+
+absl::Status RedisEventSink::Append(std::string_view lines,
+                                    absl::Time /*now*/) {
+  std::vector<RedisCommand> commands;
+  for (const absl::string_view line :
+       absl::StrSplit(ToAbsl(lines), '\n', absl::SkipEmpty())) {
+    commands.push_back(
+        {"XADD", options_.stream, "*", kRedisEventField, ToStd(line)});
+    if (commands.size() < kCommandsPerCall) continue;
+    SEMRANK_RETURN_IF_ERROR(Call(commands).status());
+    commands.clear();
+  }
+  return commands.empty() ? absl::OkStatus() : Call(commands).status();
+}
+
+absl::Status RedisEventSink::RemoveOld(absl::Time now) {
+  // A call would only wait for its timeout.
+  if (now < next_trim_ || is_away_) return absl::OkStatus();
+  next_trim_ = now + kTrimInterval;
+  const std::string oldest =
+      absl::StrCat(absl::ToUnixMillis(now - options_.max_age));
+  SEMRANK_RETURN_IF_ERROR(
+      CallForNumber({"XTRIM", options_.stream, "MINID", "~", oldest}).status());
+  return TrimByBytes();
+}
+
+// Redis limits a stream by entries alone.
+absl::Status RedisEventSink::TrimByBytes() {
+  SEMRANK_ASSIGN_OR_RETURN(
+      num_bytes_,
+      CallForNumber({"MEMORY", "USAGE", options_.stream, "SAMPLES", kSamples}));
+  if (num_bytes_ <= options_.max_bytes) return absl::OkStatus();
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_entries,
+                           CallForNumber({"XLEN", options_.stream}));
+  const double share =
+      static_cast<double>(options_.max_bytes) / static_cast<double>(num_bytes_);
+  const std::string num_kept = absl::StrCat(
+      static_cast<std::int64_t>(static_cast<double>(num_entries) * share));
+  return CallForNumber({"XTRIM", options_.stream, "MAXLEN", "~", num_kept})
+      .status();
+}
+
+absl::StatusOr<std::int64_t> RedisEventSink::CallForNumber(
+    const RedisCommand& command) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto replies, Call({&command, 1}));
+  // MEMORY USAGE has no answer for a stream without entries.
+  if (replies[0]->type == REDIS_REPLY_NIL) return 0;
+  if (replies[0]->type != REDIS_REPLY_INTEGER) {
+    return pool_.Named(UnexpectedReply());
+  }
+  return replies[0]->integer;
+}
+
+absl::StatusOr<std::vector<RedisReply>> RedisEventSink::Call(
+    std::span<const RedisCommand> commands) {
+  const auto deadline = std::chrono::steady_clock::now() +
+                        absl::ToChronoNanoseconds(options_.timeout);
+  absl::StatusOr<std::vector<RedisReply>> replies =
+      pool_.Call(commands, deadline);
+  is_away_ = !replies.ok();
+  // After a failure the server may have another address.
+  if (is_away_) pool_.LookUpAddress();
+  return replies;
+}
+
+}  // namespace semrank

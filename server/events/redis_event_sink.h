@@ -1,0 +1,70 @@
+// Keeps records of events in a stream of Redis, an entry each
+// (kRedisEventField), which others may read, too.
+//
+//   Kept     when Redis has answered XADD; whether it survives a crash of Redis
+//            is a matter of its appendfsync. After an error the records that
+//            were answered before stay, so that a repeated report may be kept
+//            twice.
+//   Old      once a minute the stream is trimmed, by age and by the memory that
+//            it takes, in whole nodes of about a hundred entries. Needs Redis
+//            6.2 or later.
+//   Names    host names are resolved again after each failure.
+//   Threads  as EventSink.
+#ifndef SEMRANK_SERVER_EVENTS_REDIS_EVENT_SINK_H_
+#define SEMRANK_SERVER_EVENTS_REDIS_EVENT_SINK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "model/redis/redis_client.h"
+#include "model/redis/redis_url.h"
+#include "server/events/event_sink.h"
+
+namespace semrank {
+
+class RedisEventSink final : public EventSink {
+ public:
+  struct Options {
+    RedisUrl url = {};
+    std::string stream = {};
+    absl::Duration max_age = absl::Hours(24 * 90);
+    std::int64_t max_bytes = std::int64_t{10} << 30;  // of Redis' memory
+    absl::Duration timeout = absl::Seconds(2);        // of a round trip
+  };
+
+  // Does not connect yet.
+  explicit RedisEventSink(const Options& options);
+
+  // Whether the stream can be used. PermissionDenied for a login that Redis
+  // refuses.
+  absl::Status Check();
+
+  absl::Status Append(std::string_view lines, absl::Time now) override;
+  absl::Status RemoveOld(absl::Time now) override;
+  const std::string& name() const override { return name_; }
+  // Memory of the stream, as Redis estimated it when it was last trimmed.
+  std::int64_t num_bytes() const override { return num_bytes_; }
+
+ private:
+  absl::StatusOr<std::vector<RedisReply>> Call(
+      std::span<const RedisCommand> commands);
+  absl::StatusOr<std::int64_t> CallForNumber(const RedisCommand& command);
+  absl::Status TrimByBytes();
+
+  const Options options_;
+  const std::string name_;
+  RedisPool pool_;
+  bool is_away_ = false;  // the last call failed
+  absl::Time next_trim_ = absl::InfinitePast();
+  std::atomic<std::int64_t> num_bytes_ = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_EVENTS_REDIS_EVENT_SINK_H_
