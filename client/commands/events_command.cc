@@ -14,18 +14,22 @@
 #include "client/commands/command.h"
 #include "client/commands/events_flags.h"
 #include "client/commands/events_output.h"
+#include "client/commands/events_usage.h"
+#include "client/streams/stream_import.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 #include "model/data/text_reader.h"
 #include "model/events/click_join.h"
+#include "model/events/event_address.h"
 #include "model/events/event_deletion.h"
 #include "model/events/event_files.h"
 #include "model/events/event_stats.h"
 #include "model/events/examination.h"
 #include "model/events/interleaving.h"
 #include "model/events/ubi_import.h"
+#include "model/redis/redis_url.h"
 
 namespace semrank {
 namespace {
@@ -33,36 +37,7 @@ namespace {
 constexpr ProgramInfo kEventsInfo = {
     .name = "events",
     .summary = "joins, counts, compares or deletes recorded clicks",
-    .usage = R"(Usage:
-  semrank events stats DIR... [flags]
-  semrank events join DIR... --output=FILE [flags]
-  semrank events compare DIR... [flags]
-  semrank events delete --user=ID DIR
-  semrank events import --ubi_queries=FILE --ubi_events=FILE --output=DIR
-
-Works on the folders of semrank-server --events, also while servers write in them.
-Several folders are read as one: a click may be reported to another server than the one
-that ranked. Single files may be given, too.
-
-  stats    counts lists and events by kind, model version and position.
-  join     attaches clicks to the lists that were shown and writes training data,
-           query<TAB>title<TAB>clicks<TAB>impressions<TAB>position, one line for each query,
-           title and position. Prints what was dropped, and how likely users look at each
-           position, if enough titles changed theirs (semrank-server --explore).
-  compare  says which of two interleaved models users prefer (--interleave, or interleave in
-           a request): wins, ties and losses by session, sign test, and the share of sessions
-           of the first model with its interval.
-  delete   removes the lists that were shown to a user, and the events on them. The server
-           must be stopped: its file cannot be replaced.
-  import   turns exports of OpenSearch's indices ubi_queries and ubi_events, JSON lines, into
-           a folder of events.
-
-Examples:
-  semrank events stats /var/lib/semrank/events
-  semrank events join events-1/ events-2/ --since=2026-11-01 --output=clicks.tsv
-  semrank-train --train=clicks.tsv --model_dir=models/shop
-  semrank events compare events/ --format=json
-)"};
+    .usage = kEventsUsage};
 
 // What an action works with.
 struct EventsRun {
@@ -192,12 +167,49 @@ absl::Status RunEventDeletion(EventsRun& run) {
   return run.report.Write();
 }
 
+absl::Status RunStreamImport(EventsRun& run) {
+  const EventsOptions& options = run.options;
+  absl::StatusOr<EventAddress> address = ParseEventAddress(options.stream);
+  if (address.ok() && address->kind == EventAddress::Kind::kFolder) {
+    address = absl::InvalidArgumentError(
+        "must be redis://HOST:PORT/STREAM, rediss://HOST:PORT/STREAM or "
+        "kafka:BROKERS/TOPIC");
+  }
+  if (!address.ok()) {
+    return FlagError("stream", WithoutPassword(options.stream),
+                     ToStd(address.status().message()));
+  }
+  const CredentialFiles& files = run.common.credential_files;
+  SEMRANK_ASSIGN_OR_RETURN(
+      const StreamedRecords imported,
+      ImportStream({.stream = {.address = *std::move(address),
+                               .tls = {.ca = files.tls_ca,
+                                       .cert = files.tls_cert,
+                                       .key = files.tls_key},
+                               .kafka_config = options.kafka_config},
+                    .folder = run.common.output_file,
+                    .max_bad_lines = options.max_bad_lines,
+                    .max_bytes = options.join.max_bytes}));
+  run.report.Add("impressions", imported.impressions);
+  run.report.Add("events", imported.events);
+  run.report.AddIfAny("bad_lines", imported.bad_lines);
+  run.report.Add("files", imported.files);
+  return run.report.Write();
+}
+
 absl::Status RunEventImport(EventsRun& run) {
   const EventsOptions& options = run.options;
+  if (!options.stream.empty()) {
+    if (run.common.output_file.empty()) {
+      return UsageError("--output=DIR is required");
+    }
+    return RunStreamImport(run);
+  }
   if (options.ubi_queries.empty() || options.ubi_events.empty() ||
       run.common.output_file.empty()) {
     return UsageError(
-        "--ubi_queries=FILE, --ubi_events=FILE and --output=DIR are required");
+        "--ubi_queries=FILE, --ubi_events=FILE and --output=DIR are required, "
+        "or --stream=ADDRESS and --output=DIR");
   }
   SEMRANK_ASSIGN_OR_RETURN(
       const ImportedRecords imported,
@@ -215,15 +227,16 @@ absl::Status RunEventImport(EventsRun& run) {
 
 struct EventsAction {
   std::string_view name;
+  std::string_view usage;
   absl::Status (*run)(EventsRun& run);
   bool has_folders = true;
 };
 constexpr EventsAction kActions[] = {
-    {"stats", RunEventStats},
-    {"join", RunEventJoin},
-    {"compare", RunEventComparison},
-    {"delete", RunEventDeletion},
-    {"import", RunEventImport, /*has_folders=*/false}};
+    {"stats", kStatsUsage, RunEventStats},
+    {"join", kJoinUsage, RunEventJoin},
+    {"compare", kCompareUsage, RunEventComparison},
+    {"delete", kDeleteUsage, RunEventDeletion},
+    {"import", kImportUsage, RunEventImport, /*has_folders=*/false}};
 
 absl::StatusOr<EventsAction> FindAction(const EventsOptions& options) {
   const std::string name =
@@ -270,6 +283,11 @@ Command AddEventsCommand(CommandLine& program, const CommonOptions& common) {
   const auto options = std::make_shared<EventsOptions>();
   CommandLine& command = program.AddCommand(kEventsInfo);
   AddEventsFlags(command, *options);
+  for (const EventsAction& action : kActions) {
+    command.AddHelpTopic({.word = std::string(action.name),
+                          .usage = std::string(action.usage),
+                          .flags = FlagsOfAction(action.name)});
+  }
   return {kEventsInfo.name, [options, &command, &common] {
             return RunEvents(command, *options, common);
           }};

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "client/commands/command.h"
 #include "model/cli/exit_code.h"
+#include "model/redis/redis_url.h"
 
 namespace semrank {
 namespace {
@@ -32,7 +33,9 @@ const std::vector<FlagUse>& FlagUses() {
       {"effect", {"compare"}},
       {"user", {"delete"}},
       {"ubi_queries", {"import"}},
-      {"ubi_events", {"import"}}};
+      {"ubi_events", {"import"}},
+      {"stream", {"import"}},
+      {"kafka_config", {"import"}}};
   return *uses;
 }
 
@@ -108,6 +111,16 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
               ".gz or .zst.");
   command.Add("ubi_events", &options.ubi_events,
               "For import: file of ubi_events records.");
+  command.Add("stream", &options.stream,
+              "For import: the --events of servers that keep events in Redis "
+              "or Kafka, redis://[user:password@]host[:port][/db]/STREAM, "
+              "rediss:// (with --tls_ca, --tls_cert and --tls_key), or "
+              "kafka:HOST:PORT,HOST:PORT/TOPIC. SEMRANK_STREAM instead keeps "
+              "the password out of process lists.");
+  command.HideSecrets("stream", WithoutPassword);
+  command.Add("kafka_config", &options.kafka_config,
+              "For import: file of librdkafka properties, name=value, one a "
+              "line.");
   AddBadLinesFlag(command, &options.max_bad_lines);
   command.Add("max_join_bytes", &options.join.max_bytes,
               "Memory that texts, sums and lists may take before the command "
@@ -116,6 +129,21 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
   command.Add("format", &options.json,
               "Format of what is printed, beside the file of --output.",
               {{"text", false}, {"json", true}});
+}
+
+std::vector<std::string> FlagsOfAction(std::string_view action) {
+  std::vector<std::string> flags = {"max_bad_lines", "format"};
+  for (const FlagUse& use : FlagUses()) {
+    if (std::ranges::count(use.actions, action) > 0) {
+      flags.emplace_back(use.flag);
+    }
+  }
+  // What import and join write is a file; the others print in the form that
+  // --output names.
+  flags.emplace_back("output");
+  if (action == "import")
+    flags.insert(flags.end(), {"tls_ca", "tls_cert", "tls_key"});
+  return flags;
 }
 
 absl::Status CheckEventsFlags(const CommandLine& command,

@@ -24,10 +24,15 @@ struct EventsOptions {
   std::string user;
   std::string ubi_queries;
   std::string ubi_events;
+  std::string stream;
+  std::string kafka_config;
   bool json = false;
 };
 
 void AddEventsFlags(CommandLine& command, EventsOptions& options);
+
+// The flags that an action uses, of the command and of the program.
+std::vector<std::string> FlagsOfAction(std::string_view action);
 
 // After parsing: UsageError if the command line has a flag that the action does
 // not use.

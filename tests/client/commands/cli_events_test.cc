@@ -12,7 +12,9 @@ namespace semrank {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class CliEventsTest : public CliTest {
@@ -116,6 +118,35 @@ TEST_F(CliEventsTest, CompareCountsSessionsAndWarnsOfPeeking) {
   EXPECT_EQ(Events({"compare", WriteEvents()}).exit_code, 1);
 }
 
+TEST_F(CliEventsTest, HelpOfAnActionHasItsFlagsAlone) {
+  const std::string join = Events({"join", "--help"}).out;
+  EXPECT_THAT(join, AllOf(HasSubstr("semrank events join DIR..."),
+                          HasSubstr("--window="), HasSubstr("--output="),
+                          HasSubstr("--max_bad_lines=")));
+  EXPECT_THAT(join, Not(AnyOf(HasSubstr("--user="), HasSubstr("--address="),
+                              HasSubstr("--stream="))));
+  const std::string removal = Events({"--help", "delete"}).out;
+  EXPECT_THAT(removal, HasSubstr("--user="));
+  EXPECT_THAT(removal, Not(HasSubstr("--window=")));
+  EXPECT_THAT(Events({"--help"}).out,
+              AllOf(HasSubstr("--user="), HasSubstr("--window=")));
+}
+
+TEST_F(CliEventsTest, ImportNamesWhatItsStreamLacks) {
+  const std::string folder = "--output=" + dir_.File("out");
+  EXPECT_THAT(Events({"import", "--stream=redis://u:secret@h/", folder}).err,
+              AllOf(HasSubstr("--stream=redis://***@h/: must end with the name "
+                              "of a stream"),
+                    Not(HasSubstr("secret"))));
+  EXPECT_THAT(Events({"import", "--stream=folder", folder}).err,
+              HasSubstr("--stream=folder: must be redis://HOST"));
+  EXPECT_THAT(Events({"import", "--stream=redis://h/s"}).err,
+              HasSubstr("--output=DIR is required"));
+  const ProgramResult away =
+      Events({"import", "--stream=redis://127.0.0.1:1/s", folder});
+  EXPECT_THAT(away.err, HasSubstr("redis://127.0.0.1:1"));
+}
+
 TEST_F(CliEventsTest, DeleteRemovesAUser) {
   std::string lines;
   ASSERT_TRUE(KeyedHash::OpenOrCreate(dir_.path()).ok());
@@ -170,7 +201,7 @@ TEST_F(CliEventsTest, WrongUseIsExplained) {
 }
 
 TEST_F(CliEventsTest, HelpTeachesEveryAction) {
-  const ProgramResult help = Events({"join", "--help"});
+  const ProgramResult help = Events({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* word : {"stats", "join", "compare", "delete", "import"}) {
     EXPECT_THAT(help.out, HasSubstr(absl::StrFormat("  %s ", word)));

@@ -1,0 +1,131 @@
+#include <map>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "client/streams/event_stream.h"
+#include "model/base/status_macros.h"
+#include "model/kafka/kafka_client.h"
+
+namespace semrank {
+namespace {
+
+constexpr absl::Duration kFirstAnswer = absl::Seconds(30);
+constexpr int kTimeoutMs = 30'000;  // without a message
+
+// The offset of the next message by partition, "0:17,1:4" as text.
+using Offsets = std::map<std::int32_t, std::int64_t>;
+
+absl::StatusOr<Offsets> ParseOffsets(const std::string& text) {
+  Offsets offsets;
+  for (const absl::string_view item :
+       absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(item, absl::MaxSplits(':', 1));
+    std::int32_t partition = 0;
+    std::int64_t offset = 0;
+    if (!absl::SimpleAtoi(parts.first, &partition) ||
+        !absl::SimpleAtoi(parts.second, &offset)) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("\"%s\" is no position of a topic", text));
+    }
+    offsets[partition] = offset;
+  }
+  return offsets;
+}
+
+struct DestroyMessage {
+  void operator()(rd_kafka_message_t* message) const {
+    rd_kafka_message_destroy(message);
+  }
+};
+using Message = std::unique_ptr<rd_kafka_message_t, DestroyMessage>;
+
+// Reads all partitions until each has come to its end once.
+class KafkaStream final : public EventStream {
+ public:
+  explicit KafkaStream(std::unique_ptr<KafkaClient> client)
+      : client_(std::move(client)) {}
+  ~KafkaStream() override { rd_kafka_consumer_close(client_->get()); }
+
+  absl::Status Begin(const std::string& position) override {
+    SEMRANK_ASSIGN_OR_RETURN(offsets_, ParseOffsets(position));
+    SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int32_t> partitions,
+                             client_->FindPartitions(kFirstAnswer));
+    rd_kafka_topic_partition_list_t* const list =
+        rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size()));
+    for (const std::int32_t partition : partitions) {
+      const auto known = offsets_.find(partition);
+      rd_kafka_topic_partition_list_add(list, client_->topic().c_str(),
+                                        partition)
+          ->offset =
+          known == offsets_.end() ? RD_KAFKA_OFFSET_BEGINNING : known->second;
+    }
+    const rd_kafka_resp_err_t error = rd_kafka_assign(client_->get(), list);
+    rd_kafka_topic_partition_list_destroy(list);
+    num_open_ = partitions.size();
+    return client_->StatusOf(error);
+  }
+
+  absl::StatusOr<bool> Next(std::string& line) override {
+    while (num_open_ > 0) {
+      const Message message(rd_kafka_consumer_poll(client_->get(), kTimeoutMs));
+      if (message == nullptr) {
+        return client_->StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT);
+      }
+      if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        --num_open_;
+        // New messages of the partition would end it once more.
+        Pause(message->partition);
+        continue;
+      }
+      SEMRANK_RETURN_IF_ERROR(client_->StatusOf(message->err));
+      offsets_[message->partition] = message->offset + 1;
+      line.assign(static_cast<const char*>(message->payload), message->len);
+      return true;
+    }
+    return false;
+  }
+
+  std::string position() const override {
+    return absl::StrJoin(offsets_, ",", absl::PairFormatter(":"));
+  }
+  const std::string& name() const override { return client_->name(); }
+
+ private:
+  void Pause(std::int32_t partition) {
+    rd_kafka_topic_partition_list_t* const list =
+        rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, client_->topic().c_str(),
+                                      partition);
+    rd_kafka_pause_partitions(client_->get(), list);
+    rd_kafka_topic_partition_list_destroy(list);
+  }
+
+  const std::unique_ptr<KafkaClient> client_;
+  Offsets offsets_;
+  std::size_t num_open_ = 0;  // partitions that have not come to their end
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EventStream>> MakeKafkaStream(
+    const EventStream::Options& options) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      auto client,
+      KafkaClient::Create(RD_KAFKA_CONSUMER,
+                          {.brokers = options.address.place,
+                           .topic = options.address.stream,
+                           // The folder has the positions, and no group.
+                           .properties = {{"group.id", "semrank-events-import"},
+                                          {"enable.auto.commit", "false"},
+                                          {"enable.partition.eof", "true"},
+                                          {"auto.offset.reset", "earliest"}},
+                           .properties_file = options.kafka_config}));
+  return std::make_unique<KafkaStream>(std::move(client));
+}
+
+}  // namespace semrank

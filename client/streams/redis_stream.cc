@@ -1,0 +1,94 @@
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/streams/event_stream.h"
+#include "model/base/status_macros.h"
+#include "model/redis/redis_client.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::chrono::seconds kTimeout(30);
+// Entries of one read.
+constexpr std::string_view kCount = "1000";
+constexpr ReplyLimits kLimits = {.max_elements = 100'000,
+                                 .max_bytes = std::size_t{1} << 30};
+
+// The record of an entry, which is an id and an array of fields and values.
+// False for anything else.
+bool ReadEntry(const redisReply& entry, std::string& id, std::string& record) {
+  if (!IsArray(entry) || entry.elements != 2 || !IsText(*entry.element[0]) ||
+      !IsArray(*entry.element[1])) {
+    return false;
+  }
+  id = TextOf(*entry.element[0]);
+  record.clear();
+  const redisReply& fields = *entry.element[1];
+  for (std::size_t i = 0; i + 1 < fields.elements; i += 2) {
+    if (TextOf(*fields.element[i]) != kRedisEventField) continue;
+    record = TextOf(*fields.element[i + 1]);
+  }
+  return true;
+}
+
+class RedisStream final : public EventStream {
+ public:
+  RedisStream(const RedisUrl& url, const Options& options)
+      : key_(options.address.stream),
+        name_(absl::StrCat(NameOf(url), "/", key_)),
+        pool_(url, /*max_connections=*/1) {}
+
+  absl::Status Begin(const std::string& position) override {
+    position_ = position;
+    pool_.LookUpAddress();
+    return ReadPage();
+  }
+
+  absl::StatusOr<bool> Next(std::string& line) override {
+    if (next_ == page_->elements) SEMRANK_RETURN_IF_ERROR(ReadPage());
+    if (next_ == page_->elements) return false;
+    if (!ReadEntry(*page_->element[next_], position_, line)) {
+      return pool_.Named(UnexpectedReply());
+    }
+    ++next_;
+    return true;
+  }
+  std::string position() const override { return position_; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  absl::Status ReadPage() {
+    // Entries after the position.
+    const std::string begin =
+        position_.empty() ? "-" : absl::StrCat("(", position_);
+    const RedisCommand command = {"XRANGE", key_, begin, "+", "COUNT", kCount};
+    SEMRANK_ASSIGN_OR_RETURN(
+        auto replies,
+        pool_.Call({&command, 1}, std::chrono::steady_clock::now() + kTimeout,
+                   kLimits));
+    if (!IsArray(*replies.front())) return pool_.Named(UnexpectedReply());
+    page_ = std::move(replies.front());
+    next_ = 0;
+    return absl::OkStatus();
+  }
+
+  const std::string key_;
+  const std::string name_;
+  RedisPool pool_;
+  std::string position_;
+  RedisReply page_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EventStream>> MakeRedisStream(
+    const EventStream::Options& options) {
+  SEMRANK_ASSIGN_OR_RETURN(RedisUrl url, ParseRedisUrl(options.address.place));
+  url.tls_files = options.tls;
+  return std::make_unique<RedisStream>(url, options);
+}
+
+}  // namespace semrank

@@ -1,0 +1,152 @@
+#include "client/streams/stream_import.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "model/base/file_descriptor.h"
+#include "model/base/file_io.h"
+#include "model/base/interrupt.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/events/event.h"
+#include "model/events/event_writer.h"
+#include "model/events/sorted_records.h"
+
+namespace semrank {
+namespace {
+
+// Positions by the name of their stream, in a file of lines "name position".
+class Positions {
+ public:
+  static absl::StatusOr<Positions> Read(const std::string& folder) {
+    constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+    Positions positions(absl::StrFormat("%s/%s", folder, kPositionsFile));
+    const absl::StatusOr<std::string> content =
+        ReadFile(positions.path_, kMaxFileBytes);
+    if (absl::IsNotFound(content.status())) return positions;
+    SEMRANK_RETURN_IF_ERROR(content.status());
+    for (const absl::string_view line :
+         absl::StrSplit(*content, '\n', absl::SkipEmpty())) {
+      const std::pair<std::string, std::string> parts =
+          absl::StrSplit(line, absl::MaxSplits(' ', 1));
+      positions.by_name_.insert(parts);
+    }
+    return positions;
+  }
+
+  std::string Find(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? "" : found->second;
+  }
+  absl::Status Set(const std::string& name, const std::string& position) {
+    by_name_[name] = position;
+    std::string content;
+    for (const auto& [known, value] : by_name_) {
+      absl::StrAppendFormat(&content, "%s %s\n", known, value);
+    }
+    return ReplaceFile(path_, content);
+  }
+
+ private:
+  explicit Positions(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+  std::map<std::string, std::string> by_name_;
+};
+
+absl::StatusOr<std::unique_ptr<EventStream>> MakeStream(
+    const EventStream::Options& options) {
+  return options.address.kind == EventAddress::Kind::kRedis
+             ? MakeRedisStream(options)
+             : MakeKafkaStream(options);
+}
+
+// Several imports may begin within the same millisecond.
+absl::Status WriteFile(const std::string& folder, SortedRecords& records) {
+  for (std::int64_t number = 1;; ++number) {
+    const absl::Status status = records.Write(folder, number).status();
+    if (!absl::IsAlreadyExists(status)) return status;
+  }
+}
+
+class StreamImport {
+ public:
+  StreamImport(const StreamImportOptions& options, Positions positions,
+               EventStream& stream)
+      : options_(options),
+        positions_(std::move(positions)),
+        stream_(stream),
+        bad_lines_(options.max_bad_lines) {}
+
+  absl::StatusOr<StreamedRecords> Run() {
+    SEMRANK_RETURN_IF_ERROR(stream_.Begin(positions_.Find(stream_.name())));
+    std::string line;
+    std::int64_t number = 0;
+    while (true) {
+      SEMRANK_ASSIGN_OR_RETURN(const bool more, stream_.Next(line));
+      if (!more) break;
+      if (Interrupted()) return absl::CancelledError("interrupted");
+      SEMRANK_RETURN_IF_ERROR(Add(line, ++number));
+      if (records_.num_bytes() > options_.max_bytes) {
+        SEMRANK_RETURN_IF_ERROR(EndFile());
+      }
+    }
+    SEMRANK_RETURN_IF_ERROR(bad_lines_.EndFile(stream_.name(), number));
+    SEMRANK_RETURN_IF_ERROR(EndFile());
+    counts_.bad_lines = bad_lines_.count();
+    return counts_;
+  }
+
+ private:
+  absl::Status Add(const std::string& line, std::int64_t number) {
+    const absl::StatusOr<EventRecord> record = parser_.Parse(line);
+    if (!record.ok()) {
+      return bad_lines_.Add(stream_.name(), number,
+                            ToStd(record.status().message()));
+    }
+    records_.Add(*record);
+    return absl::OkStatus();
+  }
+
+  absl::Status EndFile() {
+    if (!records_.empty()) {
+      SEMRANK_RETURN_IF_ERROR(WriteFile(options_.folder, records_));
+      counts_.impressions += records_.num_impressions();
+      counts_.events += records_.num_events();
+      ++counts_.files;
+      records_ = {};
+    }
+    return positions_.Set(stream_.name(), stream_.position());
+  }
+
+  const StreamImportOptions& options_;
+  Positions positions_;
+  EventStream& stream_;
+  EventParser parser_;
+  BadLines bad_lines_;
+  SortedRecords records_;
+  StreamedRecords counts_;
+};
+
+}  // namespace
+
+absl::StatusOr<StreamedRecords> ImportStream(
+    const StreamImportOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error) return ErrnoStatus(error.value(), "create", options.folder);
+  SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor lock,
+                           LockEventFolder(options.folder));
+  SEMRANK_ASSIGN_OR_RETURN(Positions positions,
+                           Positions::Read(options.folder));
+  SEMRANK_ASSIGN_OR_RETURN(const auto stream, MakeStream(options.stream));
+  return StreamImport(options, std::move(positions), *stream).Run();
+}
+
+}  // namespace semrank

@@ -1,0 +1,47 @@
+// Copies the records of a stream of Redis or a topic of Kafka into a folder of
+// events, where the join and the trainer read them.
+#ifndef SEMRANK_CLIENT_STREAMS_STREAM_IMPORT_H_
+#define SEMRANK_CLIENT_STREAMS_STREAM_IMPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/streams/event_stream.h"
+#include "model/data/input_lines.h"
+
+namespace semrank {
+
+// Has the position of each stream that was imported into the folder.
+inline constexpr std::string_view kPositionsFile = "positions";
+
+struct StreamImportOptions {
+  EventStream::Options stream = {};
+  std::string folder = {};  // is created if it is missing
+  BadLineLimit max_bad_lines = {};
+  // Memory for the records of one file.
+  std::size_t max_bytes = std::size_t{8} << 30;
+};
+
+struct StreamedRecords {
+  std::int64_t impressions = 0;
+  std::int64_t events = 0;
+  std::int64_t bad_lines = 0;
+  std::int64_t files = 0;
+};
+
+// Writes the records since the last import, in order of time, into a new file,
+// or into several of max_bytes. A position is kept after the file that it
+// belongs to, so that a crash between them imports records twice, which the
+// join drops, and never loses any.
+//
+//   Errors   FailedPrecondition while another program writes in the folder.
+//            InvalidArgument once too many records cannot be read. The error of
+//            the stream or of the file system.
+absl::StatusOr<StreamedRecords> ImportStream(
+    const StreamImportOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_CLIENT_STREAMS_STREAM_IMPORT_H_

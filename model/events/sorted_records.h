@@ -1,0 +1,48 @@
+// Records of another source, sorted in memory, which become a file of a folder
+// of events.
+//
+//   Threads  not thread-safe.
+#ifndef SEMRANK_MODEL_EVENTS_SORTED_RECORDS_H_
+#define SEMRANK_MODEL_EVENTS_SORTED_RECORDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/events/event.h"
+
+namespace semrank {
+
+class SortedRecords {
+ public:
+  void Add(const EventRecord& record);
+
+  std::int64_t num_impressions() const { return num_impressions_; }
+  std::int64_t num_events() const { return num_events_; }
+  bool empty() const { return lines_.empty(); }
+  // Memory.
+  std::size_t num_bytes() const { return num_bytes_; }
+
+  // Writes the records in order of time as a file that is named after the first
+  // of them and `number`, and returns its path. There is at least one record,
+  // and the caller holds the folder's lock. AlreadyExists if the file exists.
+  absl::StatusOr<std::string> Write(const std::string& folder,
+                                    std::int64_t number);
+
+ private:
+  struct Line {
+    std::int64_t time_ms = 0;
+    std::string text;
+  };
+
+  std::vector<Line> lines_;
+  std::size_t num_bytes_ = 0;
+  std::int64_t num_impressions_ = 0;
+  std::int64_t num_events_ = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVENTS_SORTED_RECORDS_H_
