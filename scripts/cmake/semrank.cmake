@@ -91,7 +91,11 @@ function(add_semrank_library)
   endif()
   target_link_libraries(semrank_${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE $<BUILD_INTERFACE:semrank_flags>)
   target_link_libraries(semrank_${ARG_NAME} PUBLIC $<BUILD_INTERFACE:semrank_codegen>)
-  semrank_use_precompiled_headers(semrank_${ARG_NAME})
+  # With a precompiled header GCC optimises a source as the header was, by -O2:
+  # kernels would keep their loops, and serving would take twice the time.
+  if(NOT ARG_HOT)
+    semrank_use_precompiled_headers(semrank_${ARG_NAME})
+  endif()
 endfunction()
 
 # install_semrank_library(semrank_client client/semrank_client.h): a part of
