@@ -67,7 +67,7 @@ class KafkaClient {
     void operator()(rd_kafka_t* handle) const { rd_kafka_destroy(handle); }
   };
 
-  KafkaClient(const Options& options)
+  explicit KafkaClient(const Options& options)
       : name_("kafka:" + options.brokers + "/" + options.topic),
         topic_(options.topic) {}
 
