@@ -171,7 +171,7 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             "than --max_texts_per_request.",
             // The least is a query and one title.
             {.min = 2, .max = std::numeric_limits<std::int32_t>::max()});
-  flags.Add("max_queue_wait", &options.max_queue_wait,
+  flags.Add("max_queue_wait", &limits.max_queue_wait,
             "How long a request may wait for a worker thread; one that would "
             "wait longer is RESOURCE_EXHAUSTED at once.",
             {.min = absl::Milliseconds(1), .max = absl::Minutes(1)});
@@ -192,11 +192,11 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             "calls; more are RESOURCE_EXHAUSTED CALLER_SHARE. 1 = one caller "
             "may have all.",
             {.min = 0.01, .max = 1});
-  flags.Add("send_timeout", &options.send_timeout,
+  flags.Add("send_timeout", &limits.send_timeout,
             "How long a client may read nothing of its responses before they "
             "are dropped; over gRPC this long for each MiB of a response.",
             {.min = absl::Milliseconds(10), .max = kMaxWait});
-  flags.Add("min_body_rate", &options.min_body_rate,
+  flags.Add("min_body_rate", &limits.min_body_rate,
             "Bytes a second at which the body of a JSON request must arrive, "
             "measured every 10 seconds; a slower one is 408. 0 = at any rate.",
             {.min = 0, .max = 1 << 20});

@@ -14,11 +14,8 @@
 #include "model/redis/redis_url.h"
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
-#include "server/base/unread_responses.h"
-#include "server/base/worker_pool.h"
 #include "server/event_options.h"
 #include "server/experiment_options.h"
-#include "server/http/http_options.h"
 #include "server/rpc/socket_transfer.h"
 #include "server/stores/rocksdb_document_store.h"
 #include "server/vectors/stored_vectors.h"
@@ -85,11 +82,8 @@ struct ServerOptions {
   EventOptions events;
   ExperimentOptions experiments;
   Limits limits;
-  absl::Duration max_queue_wait = kMaxQueueWait;
   absl::Duration max_connection_age = kMaxConnectionAge;  // 0 = no limit
-  absl::Duration send_timeout = kSendTimeout;
-  std::int64_t min_body_rate = kMinBodyRate;  // bytes a second; 0 = any
-  std::int64_t max_memory_bytes = 0;          // 0 = DefaultMemoryLimit
+  std::int64_t max_memory_bytes = 0;  // 0 = DefaultMemoryLimit
   std::int64_t max_catalog_documents = 10'000'000;
   SecurityOptions security;
   LogFormat log_format = LogFormat::kText;

@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   if (substitutes.workers.num_threads == 0) {
     substitutes.workers.num_threads = NumUsableProcessors();
   }
-  substitutes.workers.max_wait = options.max_queue_wait;
+  substitutes.workers.max_wait = options.limits.max_queue_wait;
   substitutes.workers.max_share_per_caller =
       options.limits.max_share_per_caller;
   // Whatever can fail has been created, so the constructor cannot fail.
@@ -304,7 +304,7 @@ absl::Status Server::Listen() {
                         .max_memory_bytes = options_.max_memory_bytes > 0
                                                 ? options_.max_memory_bytes
                                                 : DefaultMemoryLimit(),
-                        .send_timeout = options_.send_timeout},
+                        .send_timeout = options_.limits.send_timeout},
                        parts_));
   // gRPC has its port by now, which the playground shows.
   HttpCalls calls = JsonApi(parts_, {options_.limits.max_http_body_bytes,
@@ -319,8 +319,8 @@ absl::Status Server::Listen() {
                   .served_hosts =
                       ServedHosts(options_.http_address, security.server_names,
                                   security.cors_origins),
-                  .timeouts = {.response = options_.send_timeout},
-                  .min_body_rate = options_.min_body_rate,
+                  .timeouts = {.response = options_.limits.send_timeout},
+                  .min_body_rate = options_.limits.min_body_rate,
                   // As many whole bodies as a caller may have calls.
                   .max_unfinished_bytes = kMaxHttpCallsPerCaller *
                                           options_.limits.max_http_body_bytes,

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/commands/command.h"
 #include "client/lib/semrank_client.h"
@@ -63,6 +64,21 @@ absl::Status RunHealth(const std::string& service,
              : absl::UnavailableError("not serving");
 }
 
+// Limits have numbers only.
+std::string ValueOf(const v1::Limits& limits,
+                    const google::protobuf::FieldDescriptor& field) {
+  using google::protobuf::FieldDescriptor;
+  const auto& reflection = *limits.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return absl::StrCat(reflection.GetUInt64(limits, &field));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return absl::StrCat(reflection.GetDouble(limits, &field));
+    default:
+      return absl::StrCat(reflection.GetUInt32(limits, &field));
+  }
+}
+
 // A row per limit, also for those that are 0: that means no limit. Protobuf's
 // JSON would omit them.
 Table LimitsTable(const v1::Limits& limits) {
@@ -72,11 +88,7 @@ Table LimitsTable(const v1::Limits& limits) {
   // By reflection, so a limit that is added to the API needs no change here.
   for (int i = 0; i < fields.field_count(); ++i) {
     const FieldDescriptor* const field = fields.field(i);
-    const std::uint64_t value =
-        field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64
-            ? limits.GetReflection()->GetUInt64(limits, field)
-            : limits.GetReflection()->GetUInt32(limits, field);
-    table.AddRow({field->name(), std::to_string(value)});
+    table.AddRow({field->name(), ValueOf(limits, *field)});
   }
   return table;
 }

@@ -6,7 +6,25 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/time/time.h"
+
 namespace semrank {
+
+// The most JSON calls and connections over HTTP at once; further calls are 429.
+inline constexpr int kMaxHttpCalls = 48;
+inline constexpr int kMaxHttpConnections = 192;
+
+// The longest time that a request may wait for a worker. Shorter bursts lose
+// nothing; a longer wait means that more requests arrive than the server can
+// answer.
+inline constexpr absl::Duration kMaxQueueWait = absl::Milliseconds(250);
+
+// How long a client may read nothing of a response before the server ends it;
+// large responses over gRPC get more (rpc/open_calls.h).
+inline constexpr absl::Duration kSendTimeout = absl::Seconds(10);
+
+// Bytes a second: a client on the slowest mobile network is ten times as fast.
+inline constexpr std::int64_t kMinBodyRate = 500;
 
 struct Limits {
   // Candidates or texts in one request.
@@ -40,6 +58,12 @@ struct Limits {
   // The most that one caller may hold of what the others leave free of texts in
   // flight, time of workers and connections (fair_share.h); 1 = all of it.
   double max_share_per_caller = 0.5;
+  // How long a request may wait for a worker.
+  absl::Duration max_queue_wait = kMaxQueueWait;
+  // How long a client may read nothing of its responses.
+  absl::Duration send_timeout = kSendTimeout;
+  // Bytes a second at which the body of a JSON request must arrive; 0 = any.
+  std::int64_t min_body_rate = kMinBodyRate;
 };
 
 // The limit on messages has room for candidate vectors of this dimension. It

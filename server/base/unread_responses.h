@@ -27,10 +27,6 @@
 
 namespace semrank {
 
-// How long a client may read nothing of a response before the server ends it;
-// large responses over gRPC get more (open_calls.h).
-inline constexpr absl::Duration kSendTimeout = absl::Seconds(10);
-
 // A vector of the largest dimension that messages are sized for, for each text
 // that may be in flight.
 inline std::int64_t MaxUnreadBytes(const Limits& limits) {

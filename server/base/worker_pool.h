@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
 #include "server/base/fair_share.h"
+#include "server/base/limits.h"
 
 namespace semrank {
 
@@ -81,11 +82,6 @@ class TaskQueue {
   Line short_, long_, begun_;  // long_: not begun
   bool short_is_next_ = true;
 };
-
-// The longest time that a request may wait for a worker. Shorter bursts lose
-// nothing; a longer wait means that more requests arrive than the server can
-// answer.
-inline constexpr absl::Duration kMaxQueueWait = absl::Milliseconds(250);
 
 class WorkerPool {
  public:

@@ -8,19 +8,15 @@
 
 #include "absl/time/time.h"
 #include "server/auth/tls_files.h"
+#include "server/base/limits.h"
 #include "server/base/unread_responses.h"
 
 namespace semrank {
 
 class AccessControl;
 
-// The default of --min_body_rate: a client on the slowest mobile network is ten
-// times as fast.
-inline constexpr std::int64_t kMinBodyRate = 500;
-
-// The most calls at once, and those that one client can rely on when the shares
-// of callers are as they are by default; further ones are 429.
-inline constexpr int kMaxHttpCalls = 48;
+// The calls at once that one client can rely on when the shares of callers are
+// as they are by default.
 inline constexpr int kMaxHttpCallsPerCaller = kMaxHttpCalls / 2;
 
 // Each deadline counts from the beginning of its phase, however the client
@@ -49,7 +45,7 @@ struct HttpServerOptions {
   std::vector<std::string> served_hosts = {"*"};
   // The most connections at once. A further one closes the one that has kept
   // the server waiting longest, among those of the address that has most.
-  int max_connections = 192;
+  int max_connections = kMaxHttpConnections;
   HttpTimeouts timeouts = {};
   // Bytes a second.
   std::int64_t min_body_rate = kMinBodyRate;

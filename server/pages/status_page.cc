@@ -15,11 +15,11 @@
 #include "model/base/version.h"
 #include "model/html/html_text.h"
 #include "server/base/errors.h"
+#include "server/base/limits.h"
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
 #include "server/catalog/sync/change_follower.h"
 #include "server/events/event_log.h"
-#include "server/http/http_options.h"
 #include "server/models/model_slot.h"
 #include "server/pages/browser_page.h"
 #include "server/ranking/shadow_ranker.h"
@@ -321,8 +321,7 @@ std::string LimitTable(const Limits& limits,
        {"size of a message", MiB(MaxRequestBytes(limits))},
        {"documents in the catalog", GroupDigits(max_catalog_documents)},
        {"connections over gRPC", GroupDigits(limits.max_connections)},
-       {"connections over HTTP",
-        GroupDigits(HttpServerOptions().max_connections)}});
+       {"connections over HTTP", GroupDigits(kMaxHttpConnections)}});
 }
 
 // Shows no messages: they are for the caller of the request.

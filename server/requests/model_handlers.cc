@@ -9,6 +9,8 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/model_service.pb.h"
 #include "server/base/errors.h"
+#include "server/base/limits.h"
+#include "server/base/unread_responses.h"
 #include "server/requests/handlers.h"
 #include "server/requests/message_fields.h"
 #include "server/requests/wire_reader.h"
@@ -130,6 +132,15 @@ void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
   message.set_max_payload_bytes(limits.max_payload_bytes);
   message.set_max_top_k(limits.max_top_k);
   message.set_max_catalog_documents(max_catalog_documents);
+  message.set_max_share_per_caller(limits.max_share_per_caller);
+  message.set_max_queue_wait_ms(
+      absl::ToInt64Milliseconds(limits.max_queue_wait));
+  message.set_max_explain_words(limits.max_explain_words);
+  message.set_max_unread_response_bytes(MaxUnreadBytes(limits));
+  message.set_send_timeout_ms(absl::ToInt64Milliseconds(limits.send_timeout));
+  message.set_max_http_calls(kMaxHttpCalls);
+  message.set_max_http_connections(kMaxHttpConnections);
+  message.set_min_body_rate(limits.min_body_rate);
 }
 
 // Reads a request that has nothing but a model. It has no texts.

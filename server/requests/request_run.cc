@@ -60,8 +60,8 @@ bool HasLittleWork(const ServerParts& parts, WorkerPool& pool,
   if (caller.empty() || parts.limits.max_share_per_caller >= 1) return false;
   constexpr std::int64_t kPartOfQueue = 8;
   return pool.shares().held_by(caller) <
-         absl::ToInt64Microseconds(kMaxQueueWait) * pool.num_threads() /
-             kPartOfQueue;
+         absl::ToInt64Microseconds(parts.limits.max_queue_wait) *
+             pool.num_threads() / kPartOfQueue;
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ TEST_F(CliTest, LimitsPrintsEveryLimit) {
   EXPECT_THAT(Run({"limits"}).out,
               AllOf(HasSubstr("max_texts_per_request\t1000\n"),
                     HasSubstr("max_request_bytes\t5000000000\n"),
-                    HasSubstr("max_connections\t0\n")));
+                    HasSubstr("max_connections\t0\n"),
+                    HasSubstr("max_share_per_caller\t0.5\n")));
   EXPECT_THAT(Run({"limits", "--output=json"}).out,
               HasSubstr("\"max_texts_per_request\":1000"));
 }

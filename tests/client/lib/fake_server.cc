@@ -146,6 +146,7 @@ grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
 FakeServer::FakeServer() {
   limits_.set_max_texts_per_request(1'000);
   limits_.set_max_request_bytes(5'000'000'000);
+  limits_.set_max_share_per_caller(0.5);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   int port = 0;

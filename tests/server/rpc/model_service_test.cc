@@ -81,6 +81,14 @@ TEST_F(ModelServiceTest, GetLimitsPublishesWhatTheFlagsSay) {
   EXPECT_EQ(limits.max_metadata_bytes(), 8'192u);
   EXPECT_EQ(limits.max_http_body_bytes(), 8u << 20);
   EXPECT_EQ(limits.max_catalog_documents(), 100'000u);
+  EXPECT_EQ(limits.max_share_per_caller(), 1);
+  EXPECT_EQ(limits.max_queue_wait_ms(), 250u);
+  EXPECT_EQ(limits.max_explain_words(), 1'000u);
+  EXPECT_EQ(limits.max_unread_response_bytes(), 5'000u * 4'096);
+  EXPECT_EQ(limits.send_timeout_ms(), 10'000u);
+  EXPECT_EQ(limits.max_http_calls(), 48u);
+  EXPECT_EQ(limits.max_http_connections(), 192u);
+  EXPECT_EQ(limits.min_body_rate(), 500u);
 }
 
 TEST_F(ModelServiceTest, GetLimitsLeavesNoLimitOut) {
