@@ -62,6 +62,11 @@ std::int64_t FairShare::held_by(std::string_view caller) const {
   return HeldLocked(caller);
 }
 
+bool FairShare::others_hold(std::string_view caller) const {
+  const MutexLock lock(mutex_);
+  return total_ > HeldLocked(caller);
+}
+
 std::int64_t FairShare::HeldLocked(std::string_view caller) const {
   const auto found = held_.find(ToAbsl(caller));
   return found == held_.end() ? 0 : found->second;

@@ -43,6 +43,8 @@ class FairShare {
   absl::Status OverShare(std::string_view caller, std::int64_t amount) const;
 
   std::int64_t held_by(std::string_view caller) const;
+  // Whether other callers hold something.
+  bool others_hold(std::string_view caller) const;
 
  private:
   bool counts(std::string_view caller) const {

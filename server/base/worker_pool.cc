@@ -6,10 +6,14 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/strings.h"
 #include "server/base/errors.h"
 
 namespace semrank {
 namespace {
+
+// About how long a slice takes.
+constexpr absl::Duration kSlice = absl::Milliseconds(5);
 
 std::int64_t Milliseconds(absl::Duration time) {
   return absl::ToInt64Milliseconds(time);
@@ -17,47 +21,102 @@ std::int64_t Milliseconds(absl::Duration time) {
 
 }  // namespace
 
-void TaskQueue::Push(Task task, Clock::time_point now) {
-  Line& line = !task.is_long ? short_ : task.has_begun ? begun_ : long_;
-  line.cost += task.cost;
-  line.tasks.push_back({std::move(task), now});
+void TaskQueue::Line::Push(Entry entry) {
+  if (empty()) moved_ = entry.since;
+  const auto [at, is_new] = callers_.try_emplace(entry.task.caller);
+  if (is_new) turns_.push_back(&*at);
+  CallerTasks& tasks = at->second;
+  tasks.cost += entry.task.cost;
+  cost_ += entry.task.cost;
+  ++num_tasks_;
+  if (!entry.task.has_begun) ++num_waiting_;
+  (entry.task.has_begun ? tasks.begun : tasks.waiting)
+      .push_back(std::move(entry));
 }
 
-// Begun tasks precede new long ones, and the two kinds alternate. Without the
-// alternation, a steady flow of short requests would starve a long one that has
-// been admitted and holds its permits.
-TaskQueue::Line& TaskQueue::NextLine() {
-  Line& next_long = begun_.tasks.empty() ? long_ : begun_;
-  if (next_long.tasks.empty()) return short_;
-  if (short_.tasks.empty()) return next_long;
-  // Flips only when both kinds wait.
-  return std::exchange(short_is_next_, !short_is_next_) ? short_ : next_long;
-}
-
-Task TaskQueue::Pop() {
-  Line& line = NextLine();
-  Task task = std::move(line.tasks.front().task);
-  line.tasks.pop_front();
-  // Subtracts exactly what Push added, so the sum is 0 when the line is empty.
-  line.cost -= task.cost;
+Task TaskQueue::Line::Pop(Clock::time_point now) {
+  moved_ = now;
+  auto* const turn = turns_.front();
+  turns_.pop_front();
+  CallerTasks& tasks = turn->second;
+  std::deque<Entry>& entries =
+      tasks.begun.empty() ? tasks.waiting : tasks.begun;
+  Task task = std::move(entries.front().task);
+  entries.pop_front();
+  // Subtracts exactly what Push added, so the sums are 0 in the end.
+  tasks.cost -= task.cost;
+  cost_ -= task.cost;
+  --num_tasks_;
+  if (!task.has_begun) --num_waiting_;
+  if (tasks.size() > 0) {
+    turns_.push_back(turn);
+  } else {
+    callers_.erase(task.caller);
+  }
   return task;
 }
+
+const TaskQueue::CallerTasks* TaskQueue::Line::Find(
+    std::string_view caller) const {
+  const auto found = callers_.find(ToAbsl(caller));
+  return found == callers_.end() ? nullptr : &found->second;
+}
+
+// All tasks of the caller, and of each other caller as many, or as much, and
+// one more; a task of several slices counts as one slice a turn.
+absl::Duration TaskQueue::Line::CostBefore(std::string_view caller) const {
+  static const CallerTasks& none = *new CallerTasks;
+  const CallerTasks* const found = Find(caller);
+  const CallerTasks& own = found == nullptr ? none : *found;
+  const std::size_t num_callers = callers_.size() - (found == nullptr ? 0 : 1);
+  if (num_callers == 0) return own.cost;
+  const absl::Duration others = cost_ - own.cost;
+  const absl::Duration turn =
+      std::min(others / static_cast<double>(num_tasks_ - own.size()), kSlice);
+  const absl::Duration turns_before =
+      std::max(own.cost, turn * static_cast<double>(own.size())) + turn;
+  return own.cost +
+         std::min(others, turns_before * static_cast<double>(num_callers));
+}
+
+absl::Duration TaskQueue::Line::Age(std::string_view caller,
+                                    Clock::time_point now) const {
+  const CallerTasks* const own = Find(caller);
+  return absl::FromChrono(now - (own == nullptr || own->waiting.empty()
+                                     ? moved_
+                                     : own->waiting.front().since));
+}
+
+void TaskQueue::Push(Task task, Clock::time_point now) {
+  Line& line = task.is_long ? long_ : short_;
+  line.Push({std::move(task), now});
+}
+
+// Without the alternation, a steady flow of short requests would starve a long
+// one that has been admitted and holds its permits.
+TaskQueue::Line& TaskQueue::NextLine() {
+  if (long_.empty()) return short_;
+  if (short_.empty()) return long_;
+  // Flips only when both kinds wait.
+  return std::exchange(short_is_next_, !short_is_next_) ? short_ : long_;
+}
+
+Task TaskQueue::Pop(Clock::time_point now) { return NextLine().Pop(now); }
 
 // An empty line means no wait even while workers are busy: the first task to
 // wait is always accepted, so that a long task with a wrong estimate cannot
 // make the server refuse everything.
-absl::Duration TaskQueue::Wait(bool is_long, Clock::time_point now) const {
+absl::Duration TaskQueue::Wait(std::string_view caller, bool is_long,
+                               Clock::time_point now) const {
   const Line& line = is_long ? long_ : short_;
-  if (line.tasks.empty()) return absl::ZeroDuration();
-  const absl::Duration long_cost = long_.cost + begun_.cost;
-  // Short and long tasks alternate, so at most as many slices of long ones run
-  // before a short task as there are short ones.
-  const absl::Duration before =
-      short_.cost + (is_long ? long_cost : std::min(short_.cost, long_cost));
-  // The age of the oldest entry is a measurement: it grows when the workers are
-  // blocked, whatever the estimated costs are.
-  return std::max(before / num_workers_,
-                  absl::FromChrono(now - line.tasks.front().since));
+  const Line& other = is_long ? short_ : long_;
+  if (line.num_waiting() == 0) return absl::ZeroDuration();
+  // The kinds alternate, so about as much of the other one runs before.
+  const absl::Duration before = line.CostBefore(caller);
+  // The age is a measurement: it grows when the workers are blocked, whatever
+  // the estimated costs are.
+  return std::max((before + std::min(before, other.cost())) / num_workers_,
+                  line.Age(caller, now));
 }
 
 WorkerPool::WorkerPool(Options options)
@@ -97,14 +156,15 @@ bool WorkerPool::has_queue() const {
   return !queue_.empty();
 }
 
-absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
+absl::Status WorkerPool::CheckWait(std::string_view caller, bool is_long,
+                                   absl::Duration cost,
                                    absl::Duration time_left) const {
   // The wait may be out of date when it is used, since other threads submit
   // tasks. That is acceptable, because the limit is an estimate anyway.
   absl::Duration wait;
   {
     MutexLock lock(mutex_);
-    wait = queue_.Wait(is_long, options_.now());
+    wait = queue_.Wait(caller, is_long, options_.now());
   }
   // The task is accepted even if its cost exceeds the time left: only a run
   // corrects an estimate that is too high.
@@ -137,7 +197,7 @@ void WorkerPool::Run() {
       MutexLock lock(mutex_);
       while (queue_.empty() && !stop_) work_or_stop_.Wait(mutex_);
       if (queue_.empty()) return;
-      task = queue_.Pop();
+      task = queue_.Pop(options_.now());
     }
     // `task` is destroyed at the end of the iteration, before the next wait, so
     // that an idle worker does not keep what it captured.

@@ -15,9 +15,13 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
@@ -28,6 +32,8 @@ namespace semrank {
 
 struct Task {
   std::function<void()> run;
+  // Caller::name.
+  std::string caller = {};
   // Longer than one slice: run() does one slice and submits the next.
   bool is_long = false;
   // A slice of a long task that is not its first.
@@ -40,11 +46,13 @@ struct Task {
 // further one would wait.
 //
 //   Order    short tasks (one slice) and long ones alternate, so neither kind
-//            waits for all of the other. Each kind is first in, first out; a
-//            long task that has begun precedes those that have not, so that a
-//            few run at once and end early instead of all of them late.
+//            waits for all of the other. Within a kind callers take turns, so
+//            none waits for the queue of another. The tasks of a caller are
+//            first in, first out; a long one that has begun precedes those that
+//            have not, so that a few run at once and end early instead of all
+//            of them late.
 //   Wait     the estimated cost of the tasks before, divided by the workers, or
-//            how long the oldest has waited already if that is longer:
+//            how long the caller's oldest has waited already if that is longer:
 //            estimates may be wrong, and workers may be blocked.
 //   Threads  not thread-safe; WorkerPool locks.
 class TaskQueue {
@@ -56,30 +64,59 @@ class TaskQueue {
 
   void Push(Task task, Clock::time_point now);
   // Must not be empty.
-  Task Pop();
+  Task Pop(Clock::time_point now);
 
-  // How long a task of this kind would wait if it were pushed now; 0 when none
-  // of the kind waits to begin.
-  absl::Duration Wait(bool is_long, Clock::time_point now) const;
+  // How long a task of this kind would wait if the caller pushed it now; 0 when
+  // none of the kind waits to begin.
+  absl::Duration Wait(std::string_view caller, bool is_long,
+                      Clock::time_point now) const;
 
-  bool empty() const { return size() == 0; }
-  std::size_t size() const {
-    return short_.tasks.size() + long_.tasks.size() + begun_.tasks.size();
-  }
+  bool empty() const { return short_.empty() && long_.empty(); }
 
  private:
-  struct Line {
-    struct Entry {
-      Task task;
-      Clock::time_point since;
-    };
-    std::deque<Entry> tasks;
-    absl::Duration cost = absl::ZeroDuration();  // of all of them
+  struct Entry {
+    Task task;
+    Clock::time_point since;
+  };
+  // The tasks of one caller that are of one kind.
+  struct CallerTasks {
+    std::deque<Entry> begun;
+    std::deque<Entry> waiting;  // to begin
+    absl::Duration cost = absl::ZeroDuration();
+
+    std::size_t size() const { return begun.size() + waiting.size(); }
+  };
+  // The tasks of one kind.
+  class Line {
+   public:
+    void Push(Entry entry);
+    Task Pop(Clock::time_point now);
+
+    bool empty() const { return turns_.empty(); }
+    absl::Duration cost() const { return cost_; }
+    std::size_t num_waiting() const { return num_waiting_; }
+    // The cost of what precedes the next task of the caller.
+    absl::Duration CostBefore(std::string_view caller) const;
+    // How long the caller's oldest task has waited to begin, or how long all
+    // have waited for a worker to take any.
+    absl::Duration Age(std::string_view caller, Clock::time_point now) const;
+
+   private:
+    const CallerTasks* Find(std::string_view caller) const;
+
+    // Callers that have tasks, by name, and in the order of their turns.
+    absl::node_hash_map<std::string, CallerTasks> callers_;
+    std::deque<std::pair<const std::string, CallerTasks>*> turns_;
+    absl::Duration cost_ = absl::ZeroDuration();
+    std::size_t num_tasks_ = 0;
+    std::size_t num_waiting_ = 0;
+    // When a worker last took a task, or the first one came.
+    Clock::time_point moved_;
   };
   Line& NextLine();
 
   const int num_workers_;
-  Line short_, long_, begun_;  // long_: not begun
+  Line short_, long_;
   bool short_is_next_ = true;
 };
 
@@ -106,11 +143,11 @@ class WorkerPool {
   void Submit(Task task);
   void Submit(std::function<void()> run) { Submit({.run = std::move(run)}); }
 
-  // ResourceExhausted OVERLOADED if a task would wait longer than max_wait, or
-  // would not end within `time_left`. No task is refused while none of its kind
-  // waits.
-  absl::Status CheckWait(bool is_long, absl::Duration cost,
-                         absl::Duration time_left) const;
+  // ResourceExhausted OVERLOADED if a task of the caller would wait longer than
+  // max_wait, or would not end within `time_left`. No task is refused while
+  // none of its kind waits.
+  absl::Status CheckWait(std::string_view caller, bool is_long,
+                         absl::Duration cost, absl::Duration time_left) const;
 
   // Divides the microseconds that all workers have within max_wait among the
   // callers whose tasks wait or run.

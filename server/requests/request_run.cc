@@ -52,18 +52,6 @@ WorkerPool& PoolOf(const Method& method, const ServerParts& parts) {
   return method.threads == Threads::kLoader ? *parts.loader : *parts.workers;
 }
 
-// A caller with little work in the pool does not pay for a queue that others
-// have made: the work of all is bounded by estimates when it takes its share,
-// so it may wait, but is not refused because others have waited for long.
-bool HasLittleWork(const ServerParts& parts, WorkerPool& pool,
-                   std::string_view caller) {
-  if (caller.empty() || parts.limits.max_share_per_caller >= 1) return false;
-  constexpr std::int64_t kPartOfQueue = 8;
-  return pool.shares().held_by(caller) <
-         absl::ToInt64Microseconds(parts.limits.max_queue_wait) *
-             pool.num_threads() / kPartOfQueue;
-}
-
 }  // namespace
 
 absl::Status CheckKey(const Method& method, const ServerParts& parts,
@@ -97,11 +85,9 @@ absl::Status CheckUnread(const Method& method, const ServerParts& parts,
       parts.admission->costs().Estimate(method.kind, size.num_texts);
   // Such a request runs in this thread whatever the workers do, unless its
   // exact number of texts says otherwise.
-  if (cost <= RequestRun::kMaxInlineCost ||
-      HasLittleWork(parts, PoolOf(method, parts), request.caller)) {
-    return absl::OkStatus();
-  }
-  return PoolOf(method, parts).CheckWait(IsLong(size), cost, request.time_left);
+  if (cost <= RequestRun::kMaxInlineCost) return absl::OkStatus();
+  return PoolOf(method, parts)
+      .CheckWait(request.caller, IsLong(size), cost, request.time_left);
 }
 
 RequestRun::RequestRun(const Method& method, const ServerParts& parts,
@@ -201,17 +187,18 @@ absl::Duration RequestRun::EstimateCost() const {
   return parts_.admission->costs().Estimate(method_.kind, size_.num_texts);
 }
 
-// The share matters only while tasks wait: otherwise no other caller would have
-// the worker, and a caller alone may use all of them.
+// The share matters only while other callers have work: a caller alone may use
+// all workers for as long as any request may wait.
 absl::Status RequestRun::TakeWork() {
   if (!method_.is_shed) return absl::OkStatus();
   WorkerPool& pool = PoolOf(method_, parts_);
+  SEMRANK_RETURN_IF_ERROR(
+      pool.CheckWait(name(), IsLong(size_), cost_, TimeLeft()));
   const std::int64_t cost = absl::ToInt64Microseconds(cost_);
-  const bool has_little = HasLittleWork(parts_, pool, name());
-  const bool taken = work_.Take(pool.shares(), name(), cost);
-  if (taken && has_little) return absl::OkStatus();
-  SEMRANK_RETURN_IF_ERROR(pool.CheckWait(IsLong(size_), cost_, TimeLeft()));
-  if (taken || !pool.has_queue()) return absl::OkStatus();
+  if (work_.Take(pool.shares(), name(), cost) ||
+      !pool.shares().others_hold(name())) {
+    return absl::OkStatus();
+  }
   return pool.shares().OverShare(name(), cost);
 }
 
@@ -243,6 +230,7 @@ void RequestRun::QueueForWorker(std::function<void()> run) {
                  queued.Lower(num_texts);
                  run();
                },
+           .caller = std::string(name()),
            .is_long = IsLong(size_),
            .has_begun = run_time_ > absl::ZeroDuration(),
            .cost = std::max(cost_ - run_time_, absl::ZeroDuration())});

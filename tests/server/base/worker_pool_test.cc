@@ -62,7 +62,7 @@ class BlockedPoolTest : public ::testing::Test {
     pool_.Submit({.run = [] {}, .cost = cost});
   }
   absl::Status Check(absl::Duration time_left = absl::InfiniteDuration()) {
-    return pool_.CheckWait(false, absl::Milliseconds(1), time_left);
+    return pool_.CheckWait("", false, absl::Milliseconds(1), time_left);
   }
 
   std::atomic<TaskQueue::Clock::time_point> now_{};

@@ -119,7 +119,8 @@ TEST_F(OverloadTest, WhatCannotMeetItsDeadlineIsDroppedWithoutRunning) {
     return Call("hopeless", context);
   });
   WaitForQueuedCall();
-  workers_.Submit({.run = [] {}, .is_long = true});  // comes after it
+  // Comes after it, as one of the same caller.
+  workers_.Submit({.run = [] {}, .caller = "ipv4:127.0.0.1", .is_long = true});
 
   gate_.Open();
   EXPECT_THAT(running.get(), Succeeds());
