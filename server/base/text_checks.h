@@ -24,9 +24,11 @@ inline bool IsTooLong(std::string_view text, const Limits& limits) {
   return text.size() > static_cast<std::size_t>(limits.max_text_bytes);
 }
 
-// How many times as long as `bytes` they are once they are normalised, by
-// U+FDFA alone: its three bytes become four words of 33. No other character
-// grows by more than six times, or becomes more than two words.
+// At most how many times as much work `bytes` are as that many bytes of plain
+// text, by characters that normalising makes longer: U+FDFA becomes four words
+// of 33 bytes, and those of U+3200 to U+33FF and U+FDF0 to U+FDFF up to six
+// words. Chinese, Japanese and emoji, whose characters are words each, are less
+// work a byte than English.
 double NormalizedGrowth(std::string_view bytes);
 
 // The check that Protobuf's parser and serialiser make of a string.

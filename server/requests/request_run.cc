@@ -40,12 +40,22 @@ RequestSize GuessSize(std::size_t num_bytes) {
 // Texts that normalising makes much longer count as more, but as no more than a
 // quarter of all permits, so that they can be admitted. Texts are counted
 // before they are normalised, which is what takes the time.
-std::int64_t WeighTexts(std::int64_t num_texts, std::string_view bytes,
-                        std::int64_t max_inflight_texts) {
-  if (num_texts == 0) return 0;
-  const auto weight = static_cast<std::int64_t>(static_cast<double>(num_texts) *
-                                                NormalizedGrowth(bytes));
-  return std::max(num_texts, std::min(weight, max_inflight_texts / 4));
+RequestSize Weigh(RequestSize size, std::string_view bytes,
+                  std::int64_t max_inflight_texts) {
+  const double growth = NormalizedGrowth(bytes);
+  const auto weight =
+      static_cast<std::int64_t>(static_cast<double>(size.num_texts) * growth);
+  size.num_texts =
+      std::max(size.num_texts, std::min(weight, max_inflight_texts / 4));
+  size.num_bytes =
+      static_cast<std::size_t>(static_cast<double>(size.num_bytes) * growth);
+  return size;
+}
+
+// What requests of one kind cost about the same by: long texts are more work
+// than short ones.
+std::int64_t WorkOf(const RequestSize& size) {
+  return std::max(size.num_texts, GuessSize(size.num_bytes).num_texts);
 }
 
 WorkerPool& PoolOf(const Method& method, const ServerParts& parts) {
@@ -121,8 +131,7 @@ void RequestRun::Start(std::string_view bytes) {
 
 absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
   SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
-  size_.num_texts = WeighTexts(size_.num_texts, bytes,
-                               parts_.admission->max_inflight_texts());
+  size_ = Weigh(size_, bytes, parts_.admission->max_inflight_texts());
   // The wait is checked before the permits are taken. A request that is refused
   // for its wait must not hold permits, even briefly: others would be refused
   // because they are missing.
@@ -152,8 +161,7 @@ absl::Status RequestRun::DecodeAndAdmit(const Decode& decode) {
   SEMRANK_RETURN_IF_ERROR(CheckInTime());
   SEMRANK_ASSIGN_OR_RETURN(const std::string_view bytes, decode());
   SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
-  size_.num_texts = WeighTexts(size_.num_texts, bytes,
-                               parts_.admission->max_inflight_texts());
+  size_ = Weigh(size_, bytes, parts_.admission->max_inflight_texts());
   SEMRANK_ASSIGN_OR_RETURN(permit_,
                            parts_.admission->Admit(size_.num_texts, name()));
   return absl::OkStatus();
@@ -184,7 +192,7 @@ bool RequestRun::RunsInline() const {
 }
 
 absl::Duration RequestRun::EstimateCost() const {
-  return parts_.admission->costs().Estimate(method_.kind, size_.num_texts);
+  return parts_.admission->costs().Estimate(method_.kind, WorkOf(size_));
 }
 
 // The share matters only while other callers have work: a caller alone may use
@@ -260,7 +268,7 @@ void RequestRun::RunSlice() {
   if (!progress.ok()) return Finish(progress.status());
   // Only complete runs are measured: one that was cancelled half-way would make
   // the kind of request look cheap.
-  parts_.admission->costs().Record(method_.kind, size_.num_texts, run_time_);
+  parts_.admission->costs().Record(method_.kind, WorkOf(size_), run_time_);
   // The permits are still held here, since the response takes memory.
   Finish(SerializeResponse(handler_->response()));
 }

@@ -290,6 +290,8 @@ TEST_F(RequestRunTest, TextsThatNormalisingMakesLongerCountAsMore) {
     return admission_.high_water_mark();
   };
   EXPECT_EQ(held("plain text", 10), 10);
+  EXPECT_EQ(held("株式会社", 10), 10);
+  EXPECT_EQ(held("㍿", 10), 30);
   EXPECT_EQ(held("\xEF\xB7\xBA", 10), 110);
   EXPECT_EQ(held("\xEF\xB7\xBA", kLarge), 10 * kLarge / 4);
 }
