@@ -274,8 +274,9 @@ void Metrics::CountCaller(std::string_view key, std::int64_t num_texts,
                           const absl::Status& status) {
   // Other failures are counted elsewhere; and names of unknown keys, of which
   // there may be any number, never come here.
+  if (key.empty()) return;
   const bool over_share = !status.ok() && ErrorReason(status) == "CALLER_SHARE";
-  if (key.empty() || (!status.ok() && !over_share)) return;
+  if (!status.ok() && !over_share) return;
   const MutexLock lock(keys_mutex_);
   const KeyCounters& counters = CountersOf(key);
   if (status.ok()) counters.texts->Increment(static_cast<double>(num_texts));

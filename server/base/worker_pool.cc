@@ -169,14 +169,7 @@ absl::Status WorkerPool::CheckWait(std::string_view caller, bool is_long,
   // The task is accepted even if its cost exceeds the time left: only a run
   // corrects an estimate that is too high.
   if (wait == absl::ZeroDuration()) return absl::OkStatus();
-  if (wait > options_.max_wait) {
-    return Overloaded(
-        absl::StrFormat("the request would wait %d ms for a worker; the limit "
-                        "is %d ms (--max_queue_wait)",
-                        Milliseconds(wait), Milliseconds(options_.max_wait)),
-        LimitValues(Milliseconds(wait), Milliseconds(options_.max_wait),
-                    "max_queue_wait"));
-  }
+  if (wait > options_.max_wait) return WaitsTooLong(wait);
   if (wait + cost > time_left) {
     // The client set this limit, so the error names no flag.
     return Overloaded(
@@ -188,6 +181,22 @@ absl::Status WorkerPool::CheckWait(std::string_view caller, bool is_long,
          {"limit", std::to_string(Milliseconds(time_left))}});
   }
   return absl::OkStatus();
+}
+
+// The wait is rounded up, so that most refusals of an overloaded server are
+// copies of one status: making one takes as long as the checks of a call.
+absl::Status WorkerPool::WaitsTooLong(absl::Duration wait) const {
+  const std::int64_t rounded =
+      Milliseconds(absl::Ceil(wait, absl::Milliseconds(10)));
+  const MutexLock lock(refusal_mutex_);
+  if (std::exchange(refused_wait_, rounded) == rounded) return refusal_;
+  const std::int64_t limit = Milliseconds(options_.max_wait);
+  refusal_ = Overloaded(
+      absl::StrFormat("the request would wait %d ms for a worker; the limit is "
+                      "%d ms (--max_queue_wait)",
+                      rounded, limit),
+      LimitValues(rounded, limit, "max_queue_wait"));
+  return refusal_;
 }
 
 void WorkerPool::Run() {

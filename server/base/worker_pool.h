@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -159,6 +160,7 @@ class WorkerPool {
 
  private:
   void Run();
+  absl::Status WaitsTooLong(absl::Duration wait) const;
 
   const Options options_;
   FairShare shares_;
@@ -166,6 +168,10 @@ class WorkerPool {
   CondVar work_or_stop_;
   TaskQueue queue_ ABSL_GUARDED_BY(mutex_);
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  // The last error of WaitsTooLong, and the wait that it names.
+  mutable Mutex refusal_mutex_;
+  mutable std::int64_t refused_wait_ ABSL_GUARDED_BY(refusal_mutex_) = 0;
+  mutable absl::Status refusal_ ABSL_GUARDED_BY(refusal_mutex_);
   std::vector<std::thread> threads_;
 };
 

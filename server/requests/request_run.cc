@@ -286,6 +286,7 @@ absl::StatusOr<Progress> RequestRun::RunHandler() {
 // Every response that a model made names it in a field `model`.
 RequestLog::Details RequestRun::Describe(RequestLog::Details details) const {
   details.num_texts += size_.num_texts;
+  if (handler_ == nullptr) return details;
   const auto* const response =
       dynamic_cast<const google::protobuf::Message*>(&handler_->response());
   if (response == nullptr) return details;

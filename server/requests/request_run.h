@@ -32,6 +32,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "server/base/caller.h"
@@ -89,7 +90,8 @@ class RequestRun : public Caller {
   absl::Duration TimeSinceReceived() const;
 
  protected:
-  // `method` and `parts` must outlive the run.
+  // `method` and `parts` must outlive the run. A null handler must be set
+  // before Start.
   RequestRun(const Method& method, const ServerParts& parts,
              std::unique_ptr<RequestHandler> handler);
 
@@ -106,6 +108,9 @@ class RequestRun : public Caller {
   const ServerParts& parts() const { return parts_; }
   const Method& method() const { return method_; }
   RequestHandler& handler() { return *handler_; }
+  void SetHandler(std::unique_ptr<RequestHandler> handler) {
+    handler_ = std::move(handler);
+  }
   absl::Duration TimeLeft() const { return deadline() - absl::Now(); }
   // Adds the model that answered and the texts to what the log says.
   RequestLog::Details Describe(RequestLog::Details details) const;
@@ -135,7 +140,7 @@ class RequestRun : public Caller {
 
   const Method& method_;
   const ServerParts& parts_;
-  const std::unique_ptr<RequestHandler> handler_;
+  std::unique_ptr<RequestHandler> handler_;
   const std::chrono::steady_clock::time_point received_;
   Admission::Permit permit_;
   HeldShare work_;

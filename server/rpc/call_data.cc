@@ -34,6 +34,30 @@ std::string_view Value(const grpc::ServerContextBase& context,
 // MB needs no contiguous memory of that size.
 constexpr int kBlockBytes = 1 << 20;
 
+// An error as gRPC sends it.
+struct SentError {
+  grpc::Status status;
+  std::optional<std::string> pushback;
+};
+
+// Each thread keeps its last result: an overloaded server refuses most calls by
+// the same status (WorkerPool), and making the details is a tenth of what a
+// refusal costs. Comparing copies of a status compares two pointers.
+const SentError& Convert(const absl::Status& status) {
+  thread_local absl::Status last;
+  thread_local SentError result;
+  if (status == last) return result;
+  // The message may have been escaped in `details`, so it is taken from there.
+  const google::rpc::Status details = ToRpcStatus(status);
+  // gRPC's codes have the same numbers as Abseil's. gRPC sends the third
+  // argument as grpc-status-details-bin, which client libraries decode.
+  result = {grpc::Status(static_cast<grpc::StatusCode>(status.code()),
+                         details.message(), details.SerializeAsString()),
+            RetryDelayMillis(status)};
+  last = status;
+  return result;
+}
+
 }  // namespace
 
 // The size is checked before the key is hashed, so a call cannot make the
@@ -64,13 +88,7 @@ RequestLog::Details CallerOf(const grpc::ServerContextBase& context) {
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
-  if (status.ok()) return grpc::Status::OK;
-  // The message may have been escaped in `details`, so it is taken from there.
-  const google::rpc::Status details = ToRpcStatus(status);
-  // gRPC's codes have the same numbers as Abseil's. gRPC sends the third
-  // argument as grpc-status-details-bin, which client libraries decode.
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
-                      details.message(), details.SerializeAsString());
+  return status.ok() ? grpc::Status::OK : Convert(status).status;
 }
 
 // The trailers must be added before Finish, which sends them.
@@ -83,11 +101,12 @@ grpc::Status FinalStatus(const absl::Status& status,
     context.AddTrailingMetadata(std::string(kTraceparentHeader),
                                 identity.traceparent);
   }
-  const std::optional<std::string> pushback = RetryDelayMillis(status);
-  if (pushback.has_value()) {
-    context.AddTrailingMetadata(kPushbackTrailer, *pushback);
+  if (status.ok()) return grpc::Status::OK;
+  const SentError& error = Convert(status);
+  if (error.pushback.has_value()) {
+    context.AddTrailingMetadata(kPushbackTrailer, *error.pushback);
   }
-  return ToGrpcStatus(status);
+  return error.status;
 }
 
 // WireReader needs one piece. A message that arrived in one piece is not

@@ -50,7 +50,7 @@ class UnaryCall final : public RequestRun {
  public:
   UnaryCall(const Method& method, const ServerParts& parts, OpenCalls& calls,
             const Metrics::Rpc& rpc, const RawCall& raw)
-      : RequestRun(method, parts, method.make_handler(parts)),
+      : RequestRun(method, parts, nullptr),
         calls_(calls),
         rpc_(rpc),
         raw_(raw),
@@ -93,7 +93,7 @@ ServerUnaryReactor* UnaryCall::Begin() {
 }
 
 // In the order of what a check costs. Nothing before ToSingleSlice touches the
-// message, so a refused call is not even copied.
+// message, so a refused call is not even copied, and has no handler.
 absl::Status UnaryCall::CheckCall() {
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(*raw_.context));
   SEMRANK_RETURN_IF_ERROR(CheckMetadata(*raw_.context, method(), parts()));
@@ -101,7 +101,10 @@ absl::Status UnaryCall::CheckCall() {
   SEMRANK_RETURN_IF_ERROR(CheckUnread(
       method(), parts(), {raw_.request->Length(), TimeLeft(), name()}));
   if (method().refused_unread) SEMRANK_RETURN_IF_ERROR(calls_.CheckRoom());
-  return ToSingleSlice(*raw_.request, MaxRequestBytes(parts().limits), bytes_);
+  SEMRANK_RETURN_IF_ERROR(
+      ToSingleSlice(*raw_.request, MaxRequestBytes(parts().limits), bytes_));
+  SetHandler(method().make_handler(parts()));
+  return absl::OkStatus();
 }
 
 void UnaryCall::Done(const absl::Status& status) {

@@ -79,7 +79,7 @@ TEST_F(BlockedPoolTest, WhatWouldWaitBeyondTheLimitIsRefused) {
   EXPECT_THAT(Check(), IsOk());
   Queue(absl::Milliseconds(1));
   EXPECT_THAT(Check(), StatusIs(absl::StatusCode::kResourceExhausted,
-                                HasSubstr("wait 101 ms for a worker; the limit "
+                                HasSubstr("wait 110 ms for a worker; the limit "
                                           "is 100 ms (--max_queue_wait)")));
 }
 
