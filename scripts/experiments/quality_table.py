@@ -205,9 +205,11 @@ def mean_per_query(runs):
 
 
 def query_differences(runs, reference):
-    """By query, of the means over the seeds that both have."""
+    """By query, of the means over the seeds that both have. What learns nothing
+    has no seeds."""
+    learned = all(run["train"] is not None for run in runs + reference)
     seeds = {run["seed"] for run in runs} & {run["seed"] for run in reference}
-    here, there = (mean_per_query([run for run in side if run["seed"] in seeds])
+    here, there = (mean_per_query([run for run in side if run["seed"] in seeds or not learned])
                    for side in (runs, reference))
     return [here[query] - there[query] for query in sorted(here)]
 

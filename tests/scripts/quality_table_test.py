@@ -1,4 +1,4 @@
-"""What scripts/experiments/quality_table.py --leave_one_out chooses, on runs by hand."""
+"""What scripts/experiments/quality_table.py prints, on runs by hand."""
 
 import json
 import pathlib
@@ -46,6 +46,25 @@ class LeaveOneOutTest(unittest.TestCase):
         rows = self.rows({"a": 0.05, "b": -0.01, "c": -0.01})
         self.assertEqual(rows["a"][0], "linear, 256 (the default's tower)")
         self.assertEqual(rows["a"][1], "+0.0000")
+
+
+class TableTest(unittest.TestCase):
+    def test_a_ranker_without_seeds_is_compared_with_all_seeds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results.jsonl")
+            bm25 = {"train": None, "evaluate": ["--ranker=bm25"]}
+            runs = [run | {"epochs": 12 * (seed > 0), "seed": seed,
+                           "metrics": {f"ndcg@{k}": value for k in (1, 3, 10)},
+                           "per_query": {str(q): value for q in range(20)}}
+                    for run, seed, value in ((bm25, 0, 0.2), (DEFAULT, 1, 0.6), (DEFAULT, 2, 0.5))]
+            results.write_text("".join(json.dumps(run) + "\n" for run in runs))
+            printed = subprocess.run(
+                [sys.executable, ROOT / "scripts/experiments/quality_table.py", "--train=-", "--docs=-",
+                 "--queries=-", "--qrels=-", f"--results={results}", "--seeds=2",
+                 "--variants=BM25;linear, 256 (the default's tower)"],
+                check=True, capture_output=True, text=True).stdout
+        self.assertIn("| BM25 | .200 | .200 | .200 | .000 |", printed)
+        self.assertIn("| .550 ±.050 |", printed)
 
 
 if __name__ == "__main__":
