@@ -256,6 +256,22 @@ bool KeepWords(CodePoints& text) {
 
 }  // namespace
 
+void NormalizePlainAscii(std::string_view text, std::string& normalized) {
+  normalized.resize(text.size());
+  char* const begin = normalized.data();
+  char* out = begin;
+  bool after_blank = true;
+  for (const char byte : text) {
+    const char ascii = AsciiCharacter(byte);
+    const bool blank = ascii == ' ';
+    *out = ascii;
+    out += !(blank && after_blank);
+    after_blank = blank;
+  }
+  if (out != begin && out[-1] == ' ') --out;
+  normalized.resize(static_cast<std::size_t>(out - begin));
+}
+
 absl::Status NormalizeTextV1(std::string_view text, std::string& normalized) {
   if (NormalizeSimple(text, normalized)) return absl::OkStatus();
   CodePoints code_points;

@@ -17,6 +17,8 @@ namespace semrank {
 
 // NormalizeText of version 1.
 absl::Status NormalizeTextV1(std::string_view text, std::string& normalized);
+// The same for a text that is ASCII without apostrophes.
+void NormalizePlainAscii(std::string_view text, std::string& normalized);
 
 }  // namespace semrank
 

@@ -316,8 +316,11 @@ absl::Status NormalizeTextV2(std::string_view text, WordForm form,
   if (kind.has_signs && text.find('`') != std::string_view::npos) {
     return NormalizeOther(text, form, normalized);
   }
-  // The rules for ASCII are those of version 1, and its loop is fast.
-  if (!kind.has_signs) return NormalizeTextV1(text, normalized);
+  // The rules for ASCII are those of version 1, and its loops are fast.
+  if (!kind.has_signs) {
+    NormalizePlainAscii(text, normalized);
+    return absl::OkStatus();
+  }
   SEMRANK_RETURN_IF_ERROR(NormalizeTextV1(text, normalized));
   AppendFurtherWords(
       RunsOf(form, [&](auto visit) { ForEachSimple(text, visit); }),
