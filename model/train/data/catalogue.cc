@@ -1,6 +1,7 @@
 #include "model/train/data/catalogue.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -35,11 +36,16 @@ absl::StatusOr<std::vector<TextId>> ReadCatalogue(const DataOptions& options,
 }
 
 double ShareOfTitles(std::span<const TextId> catalogue,
-                     std::span<const TextId> titles) {
-  const auto known = std::ranges::count_if(catalogue, [&](TextId title) {
-    return std::ranges::binary_search(titles, title);
-  });
-  return static_cast<double>(known) / static_cast<double>(catalogue.size());
+                     std::span<const TextId> titles,
+                     absl::FunctionRef<bool(TextId)> counts) {
+  std::int64_t num_counted = 0, num_known = 0;
+  for (const TextId title : catalogue) {
+    if (!counts(title)) continue;
+    ++num_counted;
+    num_known += std::ranges::binary_search(titles, title) ? 1 : 0;
+  }
+  if (num_counted == 0) return 0;
+  return static_cast<double>(num_known) / static_cast<double>(num_counted);
 }
 
 }  // namespace semrank

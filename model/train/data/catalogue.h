@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "model/data/input_lines.h"
 #include "model/data/text_table.h"
@@ -19,10 +20,11 @@ absl::StatusOr<std::vector<TextId>> ReadCatalogue(const DataOptions& options,
                                                   BadLines& bad_lines,
                                                   TextInterner& texts);
 
-// The share of `catalogue`, at least one title, that is among `titles`. Both
-// are in ascending order.
+// The share of `catalogue` that is among `titles`, both in ascending order.
+// Titles that `counts` is false of are left out; 0 if that leaves none.
 double ShareOfTitles(std::span<const TextId> catalogue,
-                     std::span<const TextId> titles);
+                     std::span<const TextId> titles,
+                     absl::FunctionRef<bool(TextId)> counts);
 
 }  // namespace semrank
 

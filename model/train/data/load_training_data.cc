@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/train/data/catalogue.h"
@@ -98,9 +99,12 @@ DataStatistics Describe(const std::vector<TextPair>& pairs,
 }
 
 // The titles of --docs, if it is given and the model has a lexical part.
+// `titles` are those of the training pairs, or a sample of them that has all
+// that `is_sampled` is true of.
 absl::StatusOr<std::vector<TextId>> TakeCatalogue(
     const TrainOptions& options, std::span<const TextId> titles,
-    BadLines& bad_lines, TextInterner& texts, DataStatistics& statistics) {
+    absl::FunctionRef<bool(TextId)> is_sampled, BadLines& bad_lines,
+    TextInterner& texts, DataStatistics& statistics) {
   std::vector<TextId> catalogue;
   if (options.data.docs_file.empty() || options.features.lexical_weight == 0) {
     return catalogue;
@@ -108,7 +112,7 @@ absl::StatusOr<std::vector<TextId>> TakeCatalogue(
   SEMRANK_ASSIGN_OR_RETURN(catalogue,
                            ReadCatalogue(options.data, bad_lines, texts));
   statistics.catalogue_titles = static_cast<std::int64_t>(catalogue.size());
-  statistics.known_share = ShareOfTitles(catalogue, titles);
+  statistics.known_share = ShareOfTitles(catalogue, titles, is_sampled);
   absl::FPrintF(stderr,
                 "%d titles in the catalogue; the training pairs have %.0f %% "
                 "of them\n",
@@ -203,9 +207,10 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                      TextsOfVocabulary(queries, titles, shown), train_pairs,
                      NumPaddings(options.tower)));
   DataStatistics statistics = Describe(train_pairs, texts, queries, titles);
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::vector<TextId> catalogue,
-      TakeCatalogue(options, titles, bad_lines, texts, statistics));
+  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextId> catalogue,
+                           TakeCatalogue(
+                               options, titles, [](TextId) { return true; },
+                               bad_lines, texts, statistics));
   // The number of features is known here for the first time, and with it the
   // size of the model.
   SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
@@ -262,12 +267,6 @@ absl::Status CheckStreamable(const TrainOptions& options) {
         "holds out pairs of a log in memory: give more memory, or "
         "--judge_fraction=0 --publish=always");
   }
-  if (!options.data.docs_file.empty()) {
-    return absl::ResourceExhaustedError(
-        "the click log does not fit in --memory_limit, but --docs needs its "
-        "titles in memory, to know which of the catalogue's it has: give more "
-        "memory or omit --docs");
-  }
   if (UsesShownTitles(options.loss) && options.data.judged_file.empty()) {
     return absl::ResourceExhaustedError(
         "the click log does not fit in --memory_limit, but all of it is needed "
@@ -309,14 +308,23 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
       NumListedFeatures(featurizer), bad_lines.count());
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
-                  log.has_all_titles ? "all " : "a sample of ",
+                  stream.has_all_titles ? "all " : "a sample of ",
                   log.titles.size());
   }
+  const TextHash hash(options.seed);
+  const auto is_sampled = [&](TextId title) {
+    return hash(stream.texts.text(title)) <= log.highest_title_hash;
+  };
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextId> catalogue,
+      TakeCatalogue(options, log.titles, is_sampled, bad_lines, stream.texts,
+                    log.statistics));
   TrainingData data = MakeData(options, stream.texts, std::move(featurizer),
                                std::move(log.held_out), std::move(log.titles),
-                               /*catalogue=*/{}, log.statistics, bad_lines);
+                               std::move(catalogue), log.statistics, bad_lines);
   // A stream keeps no queries.
-  data.lexical_idf = LexicalIdfOf(options.features, stream.texts, data.titles);
+  data.lexical_idf = LexicalIdfOf(options.features, stream.texts,
+                                  Union(data.titles, data.catalogue));
   data.shown = std::move(shown);
   // The pointer shares the ownership of the stream, whose member it is.
   data.texts =

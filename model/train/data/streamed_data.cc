@@ -1,5 +1,6 @@
 #include "model/train/data/streamed_data.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -21,13 +22,29 @@ namespace {
 // This number of queries is held out whatever memory they take.
 constexpr std::int64_t kMinValidPairs = 16;
 
-// The lexical weight is fitted on held-out queries, so there must be some.
+// The fit of the lexical weight scores up to 2,000 pairs, of which few queries
+// have more than 10.
+constexpr std::int64_t kMaxPairsForFit = 4'000;
+
+// Whether pairs are held out to fit the lexical weight, and for nothing else.
+bool HoldsOutForFit(const TrainOptions& options) {
+  return !options.features.lexical_weight.has_value() &&
+         options.data.valid_fraction == 0 &&
+         options.data.valid_pair_files.empty();
+}
+
 double HeldOutShare(const TrainOptions& options) {
-  const double share = options.data.valid_fraction;
-  const bool fits = !options.features.lexical_weight.has_value();
-  return fits && share == 0 && options.data.valid_pair_files.empty()
-             ? kDefaultValidFraction
-             : share;
+  return HoldsOutForFit(options) ? kDefaultValidFraction
+                                 : options.data.valid_fraction;
+}
+
+// What is held out is not learned from, so it is no more than its use needs.
+CountingBudget BudgetOf(const TrainOptions& options) {
+  CountingBudget budget = ShareForCounting(options);
+  if (HoldsOutForFit(options)) {
+    budget.max_valid_pairs = std::min(budget.max_valid_pairs, kMaxPairsForFit);
+  }
+  return budget;
 }
 
 // Collects what the counting pass over the files keeps.
@@ -36,7 +53,7 @@ class StreamCounter {
   StreamCounter(const TrainOptions& options, const PositionWeights& weights)
       : options_(options),
         weights_(weights),
-        budget_(ShareForCounting(options)),
+        budget_(BudgetOf(options)),
         hash_(options.seed),
         // A share of all hash values, so that each pass over the files knows
         // the held-out queries without a list of them.
@@ -74,13 +91,14 @@ class StreamCounter {
   CountedLog Finish() {
     CountedLog log = {.stream = std::make_shared<PairStream>(),
                       .titles = {},
-                      .has_all_titles = titles_.complete(),
+                      .highest_title_hash = titles_.highest_hash(),
                       .held_out = {},
                       .vocabulary = std::move(vocabulary_),
                       .statistics = statistics_};
     log.stream->num_pairs = statistics_.train_pairs;
     log.stream->num_clicks = statistics_.clicks;
     log.stream->held_out_below = held_out_below_;
+    log.stream->has_all_titles = titles_.complete();
     log.statistics.distinct_texts = false;
     // Titles come first, in the order of their hashes, so that their numbers,
     // and with them the drawn negatives, do not depend on the order of the

@@ -6,8 +6,8 @@
 //               rarest are dropped (not their letter n-grams), so a count may
 //               then be too low.
 //   Validation  a hash of a query decides whether it is held out; when these
-//               pairs are more than memory allows, only the queries of the
-//               lowest hashes are.
+//               pairs are more than memory allows, or than their use needs,
+//               only the queries of the lowest hashes are.
 //   Titles      all distinct titles, or when memory does not allow that a
 //               random sample of them, the titles of the lowest hashes. Uniform
 //               negatives are drawn from it, and SSI counts idf and correlated
@@ -69,6 +69,8 @@ class TitleSample {
   const std::map<std::uint64_t, std::string>& titles() const { return titles_; }
   // Whether these are all titles that were added.
   bool complete() const { return complete_; }
+  // A title that was added is in the sample if its hash is not above this one.
+  std::uint64_t highest_hash() const { return highest_; }
 
  private:
   bool IsFull() const;
@@ -77,7 +79,6 @@ class TitleSample {
   std::int64_t max_bytes_;
   std::map<std::uint64_t, std::string> titles_;
   std::int64_t bytes_ = 0;
-  // Titles of higher hashes are not in the sample.
   std::uint64_t highest_ = std::numeric_limits<std::uint64_t>::max();
   bool complete_ = true;
 };
@@ -87,7 +88,7 @@ struct CountedLog {
   // Its texts are `titles`, then the texts of `held_out`.
   std::shared_ptr<PairStream> stream;
   std::vector<TextId> titles;
-  bool has_all_titles = true;
+  std::uint64_t highest_title_hash;  // as TitleSample's highest_hash
   std::vector<TextPair> held_out;
   VocabularyBuilder vocabulary;
   DataStatistics statistics;  // counts of the training pairs

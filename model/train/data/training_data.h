@@ -30,6 +30,7 @@ struct PairStream {
   // Queries whose TextHash is lower are held out.
   std::uint64_t held_out_below = 0;
   std::int64_t shuffle_bytes = 0;  // size of the shuffle buffer
+  bool has_all_titles = true;      // TrainingData::titles
   TextInterner texts;              // those that TrainingData::bags numbers
 };
 

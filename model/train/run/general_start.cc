@@ -3,14 +3,63 @@
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <tuple>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/data/input_lines.h"
 #include "model/data/pair_reader.h"
+#include "model/data/text_table.h"
+#include "model/events/click_join.h"
+#include "model/events/event_files.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
+namespace {
+
+// The clicked results of lists, and what a model knows of their texts. A title
+// counts once for each query and position that it was clicked at, as it is
+// trained on.
+class ClickedTexts {
+ public:
+  explicit ClickedTexts(const Featurizer& featurizer)
+      : language_(featurizer, {}) {}
+
+  // `join` has the texts. OutOfRange once there are too many pairs for a small
+  // log.
+  absl::Status Add(const JoinedList& list, const ClickJoin& join) {
+    for (const JoinedResult& result : list.results) {
+      if (!result.clicked ||
+          !pairs_.emplace(list.query, result.title, result.position).second) {
+        continue;
+      }
+      AddText(join.text(list.query));
+      AddText(join.text(result.title));
+    }
+    return is_small() ? absl::OkStatus()
+                      : absl::OutOfRangeError("this is no small log");
+  }
+
+  bool is_small() const {
+    return static_cast<std::int64_t>(pairs_.size()) <= kMaxPairsForGeneral;
+  }
+  const KnownShare& share() const { return language_.share(); }
+
+ private:
+  void AddText(std::string_view text) {
+    if (NormalizeText(text, kNormalizerVersion, normalized_).ok()) {
+      language_.Add(normalized_);
+    }
+  }
+
+  absl::flat_hash_set<std::tuple<TextId, TextId, std::uint32_t>> pairs_;
+  StartLanguage language_;
+  std::string normalized_;
+};
+
+}  // namespace
 
 std::string FindInstalledModel(std::string_view name) {
   std::error_code error;
@@ -47,6 +96,24 @@ absl::StatusOr<LogLanguage> ReadLanguage(const std::vector<std::string>& files,
     language.Add(pair.title);
   }
   return LogLanguage{language.share(), /*is_small=*/false};
+}
+
+absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
+    const std::vector<std::string>& paths, const BadLineLimit& max_bad_lines,
+    const Featurizer& featurizer) {
+  ClickedTexts texts(featurizer);
+  const ClickJoin* joined = nullptr;
+  ClickJoin join({.with_rows = false, .on_list = [&](const JoinedList& list) {
+                    return texts.Add(list, *joined);
+                  }});
+  joined = &join;
+  EventFileCounts counts;
+  absl::Status status = ForEachEvent(
+      paths, max_bad_lines,
+      [&](const EventRecord& record) { return join.Add(record); }, counts);
+  if (status.ok()) status = join.Finish();
+  if (!status.ok() && texts.is_small()) return status;
+  return LogLanguage{texts.share(), texts.is_small()};
 }
 
 }  // namespace semrank

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/data/input_lines.h"
 #include "model/text/featurizer.h"
 #include "model/train/start/start_language.h"
 
@@ -35,15 +36,19 @@ inline constexpr std::int64_t kMaxPairsForGeneral = 30'000;
 // and more of English ones, 10 to 30 % of those of other Latin scripts.
 inline constexpr double kMinWordsOfLanguage = 0.5;
 
-// What a general model of `featurizer` knows of the first pairs of the files.
+// What a general model of `featurizer` knows of the first clicked pairs.
 struct LogLanguage {
   KnownShare known;
   bool is_small = false;  // at most kMaxPairsForGeneral pairs
 };
-// `files` can be read twice. Lines that cannot be used are skipped without a
-// report. Fails as PairReader.
+// Of files that can be read twice. Lines that cannot be used are skipped
+// without a report. Fails as PairReader.
 absl::StatusOr<LogLanguage> ReadLanguage(const std::vector<std::string>& files,
                                          const Featurizer& featurizer);
+// Of events (DataOptions::event_paths). Fails as ForEachEvent and ClickJoin.
+absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
+    const std::vector<std::string>& paths, const BadLineLimit& max_bad_lines,
+    const Featurizer& featurizer);
 
 }  // namespace semrank
 

@@ -215,7 +215,7 @@ constexpr std::string_view kShapeFlags[] = {
 absl::StatusOr<std::string> DefaultStart(const CommandLine& command_line,
                                          const DataOptions& data) {
   const std::string general = FindInstalledModel(kGeneralModel);
-  if (general.empty() || data.train_files.empty() ||
+  if (general.empty() || !HasClicks(data) ||
       !std::ranges::all_of(data.train_files, IsRereadable) ||
       std::ranges::any_of(kShapeFlags, [&](std::string_view flag) {
         return command_line.IsSet(flag);
@@ -223,8 +223,12 @@ absl::StatusOr<std::string> DefaultStart(const CommandLine& command_line,
     return "";
   }
   SEMRANK_ASSIGN_OR_RETURN(const auto model, LoadModel(general));
-  SEMRANK_ASSIGN_OR_RETURN(const LogLanguage log,
-                           ReadLanguage(data.train_files, model->featurizer()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const LogLanguage log,
+      data.event_paths.empty()
+          ? ReadLanguage(data.train_files, model->featurizer())
+          : ReadLanguageOfEvents(data.event_paths, data.max_bad_lines,
+                                 model->featurizer()));
   const double known = log.known.OfWords();
   if (!log.is_small || known < kMinWordsOfLanguage) return "";
   absl::FPrintF(stderr,

@@ -267,14 +267,16 @@ absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const auto lexical,
       LexicalPart::Create({.idf = data.lexical_idf.data()}, nullptr));
-  // Without those that are held out.
-  const std::vector<TextId> known_titles = DistinctTitles(data.train_pairs);
+  // Without those that are held out. A stream has its titles first.
+  const std::vector<TextId> known_titles =
+      data.stream ? data.titles : DistinctTitles(data.train_pairs);
   LexicalSampleSource source = {.texts = *data.texts,
                                 .held_out = held_out,
                                 .titles = data.served_titles(),
                                 .seed = options.seed,
                                 .known_titles = known_titles};
-  if (!data.catalogue.empty()) {
+  const bool knows_titles = !data.stream || data.stream->has_all_titles;
+  if (!data.catalogue.empty() && knows_titles) {
     source.known_share = data.statistics.known_share;
   }
   const ScoredPairs pairs = ScoreHeldOutPairs(source, *model, *lexical);

@@ -107,6 +107,37 @@ TEST_F(StreamedDataTest, SampledTitlesAreDistinctTitlesOfTheLog) {
   }
 }
 
+TEST_F(StreamedDataTest, TheCatalogueIsComparedWithTheSampledTitles) {
+  options_.features.lexical = "auto";
+  std::string docs;
+  // Half of the catalogue is in the log; the sample has a part of its titles.
+  for (int i = 0; i < 2 * kPairs; ++i)
+    docs += absl::StrFormat("%d\tt%d\n", i, i);
+  options_.data.docs_file = dir_.Write("docs.tsv", docs);
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  ASSERT_NE(data.stream, nullptr);
+  EXPECT_FALSE(data.stream->has_all_titles);
+  EXPECT_EQ(data.catalogue.size(), 2u * kPairs);
+  EXPECT_EQ(data.statistics.catalogue_titles, 2 * kPairs);
+  EXPECT_NEAR(data.statistics.known_share, 0.5, 0.1);
+  EXPECT_FALSE(data.lexical_idf.empty());
+}
+
+// What is held out is not learned from.
+TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesFewPairs) {
+  std::string lines;
+  for (int i = 0; i < 150'000; ++i) {
+    lines += absl::StrFormat("q%d\tt%d\n", i, i % 50);
+  }
+  options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
+  options_.data.memory_limit = 31'000'000;
+  options_.features.lexical = "auto";
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  ASSERT_NE(data.stream, nullptr);
+  EXPECT_EQ(data.valid_pairs.size(), 4'000u);
+  EXPECT_EQ(data.stream->num_pairs, 146'000);
+}
+
 // A single title would always have loss 0.
 TEST_F(StreamedDataTest, HeldOutPairsOfOneTitleAreTrainedOnAfterAll) {
   std::string lines;

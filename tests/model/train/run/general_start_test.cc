@@ -1,0 +1,74 @@
+#include "model/train/run/general_start.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/events/event.h"
+#include "model/events/event_files.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+class GeneralStartTest : public ::testing::Test {
+ protected:
+  // A list of two titles with a click on the first.
+  void Click(const std::string& query, const std::string& title) {
+    const std::string id = "list" + std::to_string(num_lists_);
+    const std::int64_t time_ms = 60'000 * num_lists_++;
+    AppendLine(Impression{.id = id,
+                          .time_ms = time_ms,
+                          .query = query,
+                          .results = {{.title = title}, {.title = "never"}}},
+               lines_);
+    AppendLine(Event{.id = "click of " + id,
+                     .impression = id,
+                     .kind = "click",
+                     .position = 1,
+                     .time_ms = time_ms + 10},
+               lines_);
+  }
+
+  absl::StatusOr<LogLanguage> Read() {
+    std::string file;
+    AppendEventFrame(lines_, file);
+    const std::string path = dir_.Write(EventFileName(0, 1), file);
+    return ReadLanguageOfEvents({path}, 0, featurizer_);
+  }
+
+  TempDir dir_;
+  std::string lines_;
+  std::int64_t num_lists_ = 0;
+  const Featurizer featurizer_ = *Featurizer::Create(
+      std::nullopt, *WordVocabulary::FromList({"red", "shoe"}));
+};
+
+TEST_F(GeneralStartTest, EventsShowTheLanguageOfClickedPairs) {
+  Click("Red shoe", "red sneaker");
+  Click("Red shoe", "red sneaker");  // counts once
+  Click("schuh", "roter schuh");
+  ASSERT_OK_AND_ASSIGN(const LogLanguage language, Read());
+  EXPECT_EQ(language.known.num_words, 7);
+  EXPECT_EQ(language.known.num_known_words, 3);
+  EXPECT_TRUE(language.is_small);
+}
+
+TEST_F(GeneralStartTest, EventsOfManyPairsAreNoSmallLog) {
+  for (std::int64_t i = 0; i <= kMaxPairsForGeneral; ++i) {
+    Click("red", "shoe " + std::to_string(i));
+  }
+  ASSERT_OK_AND_ASSIGN(const LogLanguage language, Read());
+  EXPECT_FALSE(language.is_small);
+}
+
+TEST_F(GeneralStartTest, EventsThatCannotBeReadAreAnError) {
+  EXPECT_THAT(ReadLanguageOfEvents({dir_.File("none")}, 0, featurizer_),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace semrank
