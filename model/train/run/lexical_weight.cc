@@ -118,10 +118,11 @@ absl::StatusOr<LexicalTrial> RunLexicalTrial(const TrainOptions& options,
                                              const Workers& workers) {
   const WithoutHeldOut rest(HeldOutShare(data), options.seed, data);
   if (!HasTwoTitles(data.train_pairs)) {
+    const double weight = LexicalPriorOf(options).weight;
     absl::FPrintF(stderr,
                   "too few pairs to fit the lexical weight, which is %g\n",
-                  kLexicalPriorWeight);
-    return LexicalTrial{.weight = kLexicalPriorWeight};
+                  weight);
+    return LexicalTrial{.weight = weight};
   }
   // The trial has a model of its own, which is dropped: towers that had learned
   // the held-out pairs would look better than they are, and w too low.

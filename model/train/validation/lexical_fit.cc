@@ -24,8 +24,6 @@ constexpr int kNumUnclicked = 255;
 // Unclicked titles are drawn from this many, whose vectors fit in 8 MB.
 constexpr std::size_t kMaxTitles = 8192;
 
-// Nats that the prior costs at a distance of 1 from kLexicalPriorWeight.
-constexpr double kPriorStrength = 1;
 constexpr double kSmallestWeight = 0.01;
 constexpr double kLargestWeight = 0.98;
 // The scale of a typical fit, where the search for the best one begins.
@@ -191,13 +189,17 @@ void WeighByCatalogue(const LexicalSampleSource& source,
 
 }  // namespace
 
+LexicalPrior LexicalPriorOf(const TrainOptions& options) {
+  return options.initial_model.is_general ? kGeneralPrior : LexicalPrior();
+}
+
 // Golden-section search: along w the likelihood has one maximum, because its
 // logarithm is concave in (c (1 - w), c w).
-double FitLexicalWeight(const ScoredPairs& pairs) {
+double FitLexicalWeight(const ScoredPairs& pairs, const LexicalPrior& prior) {
   double c = kFirstScale;
   const auto cost = [&](double w) {
-    const double distance = w - kLexicalPriorWeight;
-    return BestLikelihood(pairs, w, c) + kPriorStrength * distance * distance;
+    const double distance = w - prior.weight;
+    return BestLikelihood(pairs, w, c) + prior.strength * distance * distance;
   };
   constexpr double kGolden = 0.6180339887498949;
   double low = 0, high = kLargestWeight;
@@ -280,7 +282,7 @@ absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
     source.known_share = data.statistics.known_share;
   }
   const ScoredPairs pairs = ScoreHeldOutPairs(source, *model, *lexical);
-  const double weight = FitLexicalWeight(pairs);
+  const double weight = FitLexicalWeight(pairs, LexicalPriorOf(options));
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
                 weight, pairs.num_pairs());
   return weight;

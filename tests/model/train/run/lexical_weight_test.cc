@@ -96,7 +96,7 @@ TEST_F(LexicalWeightTest, TooFewPairsForAFitLeaveTheRankingToLetters) {
   options_.data.train_files = {dir_.Write("few.tsv", "a\tb\nc\td\n")};
   options_.features.lexical = "auto";
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
-  EXPECT_EQ(Published().lexical().weight(), kLexicalPriorWeight);
+  EXPECT_EQ(Published().lexical().weight(), LexicalPrior().weight);
   EXPECT_FALSE(summary.comparison.has_value());
 }
 

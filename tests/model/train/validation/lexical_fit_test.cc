@@ -39,28 +39,35 @@ ScoredPairs DrawClicks(double a, double b, int num_pairs) {
 TEST(LexicalFitTest, FindsTheWeightThatClicksWereDrawnWith) {
   // The standard error of b / (a + b) with 2,000 pairs is about .006; the
   // penalty adds less.
-  EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 5, 2000)), 1.0 / 3, 0.025);
-  EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 1, 2000)), 1.0 / 11, 0.025);
-  EXPECT_NEAR(FitLexicalWeight(DrawClicks(3, 9, 2000)), 0.75, 0.025);
+  EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 5, 2000), {}), 1.0 / 3, 0.025);
+  EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 1, 2000), {}), 1.0 / 11, 0.025);
+  EXPECT_NEAR(FitLexicalWeight(DrawClicks(3, 9, 2000), {}), 0.75, 0.025);
 }
 
 TEST(LexicalFitTest, IsZeroWhereTheLexicalCosineMisleads) {
-  EXPECT_EQ(FitLexicalWeight(DrawClicks(10, -3, 2000)), 0);
+  EXPECT_EQ(FitLexicalWeight(DrawClicks(10, -3, 2000), {}), 0);
 }
 
 TEST(LexicalFitTest, ThePriorDecidesWithoutPairsAndLittleWithMany) {
-  EXPECT_NEAR(FitLexicalWeight({}), kLexicalPriorWeight, 0.01);
-  EXPECT_LT(FitLexicalWeight(DrawClicks(10, 1, 100)), 0.3);
+  EXPECT_NEAR(FitLexicalWeight({}, {}), LexicalPrior().weight, 0.01);
+  EXPECT_LT(FitLexicalWeight(DrawClicks(10, 1, 100), {}), 0.3);
+}
+
+TEST(LexicalFitTest, AStrongPriorOutweighsAHandfulOfPairs) {
+  const ScoredPairs few = DrawClicks(10, 1, 8);
+  EXPECT_LT(FitLexicalWeight(few, {}), 0.3);
+  EXPECT_GT(FitLexicalWeight(few, kGeneralPrior), 0.33);
+  EXPECT_LT(FitLexicalWeight(DrawClicks(10, 1, 2000), kGeneralPrior), 0.2);
 }
 
 TEST(LexicalFitTest, APairWithoutUnclickedTitlesSaysNothing) {
   ScoredPairs pairs = DrawClicks(10, 5, 400);
-  const double weight = FitLexicalWeight(pairs);
+  const double weight = FitLexicalWeight(pairs, {});
   pairs.semantic.push_back(0.5f);
   pairs.lexical.push_back(0.0f);
   pairs.offsets.push_back(pairs.semantic.size());
   pairs.weights.push_back(1);
-  EXPECT_NEAR(FitLexicalWeight(pairs), weight, 1e-3);
+  EXPECT_NEAR(FitLexicalWeight(pairs, {}), weight, 1e-3);
 }
 
 }  // namespace
