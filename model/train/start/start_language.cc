@@ -49,9 +49,13 @@ absl::Status StartLanguage::Check(std::string_view start) const {
   const bool is_foreign_script = ngrams.has_value() &&
                                  ngrams->size() >= kDecisiveNgrams &&
                                  share_.OfNgrams() < 0.5;
+  const auto& words = featurizer_.words();
+  const bool lists_language =
+      words.has_value() && words->words().size() >= kWordsOfLanguage;
   const bool is_foreign_language =
       static_cast<std::int64_t>(words_.size()) >= kDecisiveWords &&
-      share_.OfWords() < 0.5 && share_.OfNgrams() < kMinNgramsOfLanguage;
+      share_.OfWords() < 0.5 &&
+      (lists_language || share_.OfNgrams() < kMinNgramsOfLanguage);
   if (!is_foreign_script && !is_foreign_language) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
       "the texts of --train are of another language than %s: it knows %.0f %% "

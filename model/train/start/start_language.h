@@ -5,6 +5,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_START_START_LANGUAGE_H_
 #define SEMRANK_MODEL_TRAIN_START_START_LANGUAGE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -45,7 +46,8 @@ class StartLanguage {
   // be of another language: less than half of the letter n-grams, of a start
   // that has kDecisiveNgrams; or, where kDecisiveWords words of the start are
   // known, less than half of the words and less than kMinNgramsOfLanguage of
-  // the n-grams. `start` names the model.
+  // the n-grams. A start that lists kWordsOfLanguage words has the n-grams of
+  // many languages, so its words alone decide. `start` names the model.
   absl::Status Check(std::string_view start) const;
 
  private:
@@ -60,6 +62,9 @@ inline constexpr double kMinNgramsOfLanguage = 0.94;
 // A smaller log says too little: half of what the next night has is new.
 inline constexpr std::int64_t kDecisiveWords = 1000;
 inline constexpr int kDecisiveNgrams = 500;
+// The general model lists 30,000 words of its language, and so does a model
+// that began from it.
+inline constexpr std::size_t kWordsOfLanguage = 10'000;
 
 }  // namespace semrank
 

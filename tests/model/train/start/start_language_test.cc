@@ -70,5 +70,27 @@ TEST(StartLanguageTest, WordsDecideOnceTheStartKnowsEnoughOfThem) {
   EXPECT_THAT(few_words.Check("models/shop"), IsOk());
 }
 
+// As of a model that began from the general one, whose trigrams have those of
+// most Latin languages.
+TEST(StartLanguageTest, WordsAloneDecideForAStartThatListsMany) {
+  VocabularyBuilder builder;
+  for (const ClickPair& pair : NumbersInLetters(kWordsOfLanguage)) {
+    builder.AddText(pair.query);
+  }
+  const Featurizer start =
+      Featurizer::Create(
+          NgramVocabulary::FromList(3, builder.LetterNgrams(3, 0, 1)).value(),
+          WordVocabulary::FromList(builder.Words(0, 1)).value())
+          .value();
+  StartLanguage other(start, {});
+  other.Add("bbbbcccc ccccdddd");
+  EXPECT_EQ(other.share().OfNgrams(), 1);
+  EXPECT_THAT(other.Check("models/shop"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  StartLanguage same(start, {});
+  same.Add("bcd ccccdddd");
+  EXPECT_THAT(same.Check("models/shop"), IsOk());
+}
+
 }  // namespace
 }  // namespace semrank
