@@ -41,11 +41,11 @@ struct LogLanguage {
   KnownShare known;
   bool is_small = false;  // at most kMaxPairsForGeneral pairs
 };
-// Of files that can be read twice. Lines that cannot be used are skipped
+// Reads files that can be read twice. Lines that cannot be used are skipped
 // without a report. Fails as PairReader.
 absl::StatusOr<LogLanguage> ReadLanguage(const std::vector<std::string>& files,
                                          const Featurizer& featurizer);
-// Of events (DataOptions::event_paths). Fails as ForEachEvent and ClickJoin.
+// Reads events (DataOptions::event_paths). Fails as ForEachEvent and ClickJoin.
 absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
     const std::vector<std::string>& paths, const BadLineLimit& max_bad_lines,
     const Featurizer& featurizer);

@@ -53,7 +53,7 @@ struct LexicalPrior {
 // Towers that began from the general model know words before the first pair:
 // .5 to .7 suit them without clicks, and eight held-out pairs say little.
 inline constexpr LexicalPrior kGeneralPrior = {.weight = 0.65, .strength = 25};
-// That of a run.
+// Returns the prior of a run.
 LexicalPrior LexicalPriorOf(const TrainOptions& options);
 
 // w in [0, 1).
