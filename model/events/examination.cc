@@ -104,8 +104,10 @@ std::vector<bool> ReachedFromFirst(const Harvest& harvest) {
   return reached;
 }
 
-// The first two derivatives of the log likelihood by log p.
+// The log likelihood, but for a constant, and its first two derivatives by log
+// p.
 struct Derivatives {
+  double value = 0;
   Vector gradient;
   Matrix information;  // minus the second derivative
 
@@ -121,6 +123,7 @@ struct Derivatives {
     }
     for (const Shown& at : title) {
       const double share = at.impressions * p[at.position] / expected;
+      if (at.clicks > 0) value += weight * at.clicks * std::log(share);
       gradient[at.position] += weight * (at.clicks - clicks * share);
       information(at.position, at.position) += weight * clicks * share;
       for (const Shown& other : title) {
@@ -147,29 +150,89 @@ Derivatives Differentiate(const Harvest& harvest,
   return derivatives;
 }
 
-// Newton's method from `log_p`, in which the likelihood is concave. The change
-// is bounded, so that it converges from afar.
-Vector MaximizeLikelihood(const Harvest& harvest,
-                          std::span<const int> num_draws, Vector log_p,
-                          int max_steps) {
+// The normal prior of log p: the inverse of its covariance. The slope of log p
+// over log k does a random walk, whose variance is sigma^2 for each unit of log
+// k. Power laws cost nothing.
+Matrix PriorPrecision(Eigen::Index num_positions, double sigma) {
+  // As if log p had a variance of 25, too: a position without a click gets a
+  // small value, not 0. Clicks outweigh it.
+  Matrix precision =
+      Matrix::Identity(num_positions, num_positions) * (1.0 / 25);
+  for (Eigen::Index k = 1; k + 1 < num_positions; ++k) {
+    const auto position = static_cast<double>(k + 1);
+    const double before = std::log(position / (position - 1));
+    const double after = std::log((position + 1) / position);
+    Vector change = Vector::Zero(num_positions);  // of the slope
+    change[k - 1] = 1 / before;
+    change[k] = -1 / before - 1 / after;
+    change[k + 1] = 1 / after;
+    const double variance = sigma * sigma * (before + after) / 2;
+    precision += change * change.transpose() / variance;
+  }
+  return precision;
+}
+
+// Newton's method from `log_p`, in which likelihood and prior are concave.
+// Steps are bounded, so that it converges from afar.
+Vector MaximizePosterior(const Harvest& harvest, std::span<const int> num_draws,
+                         const Matrix& precision, Vector log_p, int max_steps) {
   constexpr double kMaxChange = 1;
   constexpr double kTolerance = 1e-9;
-  // As if log p had a normal distribution with a variance of 25: a position
-  // without a click gets a small value, not 0. Clicks outweigh it.
-  constexpr double kPrecision = 1.0 / 25;
   const Eigen::Index size = log_p.size() - 1;  // log p_1 is 0
   for (int step = 0; step < max_steps; ++step) {
     const Derivatives derivatives = Differentiate(harvest, num_draws, log_p);
-    const Vector gradient =
-        derivatives.gradient.tail(size) - kPrecision * log_p.tail(size);
-    const Matrix information =
-        derivatives.information.bottomRightCorner(size, size) +
-        kPrecision * Matrix::Identity(size, size);
-    const Vector change = information.ldlt().solve(gradient);
-    log_p.tail(size) += change.cwiseMax(-kMaxChange).cwiseMin(kMaxChange);
-    if (change.cwiseAbs().maxCoeff() < kTolerance) break;
+    const Vector gradient = derivatives.gradient - precision * log_p;
+    const Matrix information = derivatives.information + precision;
+    const Vector change = information.bottomRightCorner(size, size)
+                              .ldlt()
+                              .solve(gradient.tail(size));
+    const double largest = change.cwiseAbs().maxCoeff();
+    log_p.tail(size) += change * std::min(1.0, kMaxChange / largest);
+    if (largest < kTolerance) break;
   }
   return log_p;
+}
+
+// Half the logarithm of the determinant, which is positive.
+double HalfLogDeterminant(const Matrix& matrix) {
+  const Vector pivots = matrix.ldlt().vectorD();
+  return pivots.array().log().sum() / 2;
+}
+
+// The log of the probability of the clicks under a prior, but for a constant,
+// by Laplace's approximation at the maximum `log_p`.
+double LogEvidence(const Harvest& harvest, const Matrix& precision,
+                   const Vector& log_p) {
+  const Derivatives derivatives = Differentiate(harvest, {}, log_p);
+  const Eigen::Index size = log_p.size() - 1;  // log p_1 is known
+  const Matrix prior = precision.bottomRightCorner(size, size);
+  const Matrix posterior =
+      prior + derivatives.information.bottomRightCorner(size, size);
+  return derivatives.value - log_p.dot(precision * log_p) / 2 +
+         HalfLogDeterminant(prior) - HalfLogDeterminant(posterior);
+}
+
+struct SmoothFit {
+  Matrix precision;  // of the prior
+  Vector log_p;
+};
+
+// With the prior under which the clicks are most probable.
+SmoothFit FitSmoothly(const Harvest& harvest) {
+  constexpr double kSigmas[] = {3, 1, 0.3, 0.1, 0.03, 0.01};
+  constexpr int kMaxSteps = 100;
+  SmoothFit best;
+  double best_evidence = 0;
+  Vector log_p = Vector::Zero(harvest.num_positions);
+  for (const double sigma : kSigmas) {
+    const Matrix precision = PriorPrecision(harvest.num_positions, sigma);
+    log_p = MaximizePosterior(harvest, {}, precision, log_p, kMaxSteps);
+    const double evidence = LogEvidence(harvest, precision, log_p);
+    if (best.log_p.size() > 0 && evidence <= best_evidence) continue;
+    best = {precision, log_p};
+    best_evidence = evidence;
+  }
+  return best;
 }
 
 // Pools adjacent values that increase, weighted, and divides by the first.
@@ -240,22 +303,21 @@ class CurveFit {
       : harvest_(harvest),
         monotone_(monotone),
         reached_(ReachedFromFirst(harvest)),
-        log_p_(MaximizeLikelihood(harvest, {},
-                                  Vector::Zero(harvest.num_positions),
-                                  /*max_steps=*/100)),
+        fit_(FitSmoothly(harvest)),
         clicks_(reached_.size()) {
     const Vector information =
-        Differentiate(harvest, {}, log_p_).information.diagonal();
+        Differentiate(harvest, {}, fit_.log_p).information.diagonal();
     for (std::size_t k = 0; k < reached_.size(); ++k) {
       if (reached_[k]) clicks_[k] = information[static_cast<Eigen::Index>(k)];
     }
   }
 
-  std::vector<double> All() const { return Finish(log_p_); }
+  std::vector<double> All() const { return Finish(fit_.log_p); }
   // The estimate from all queries is near, so that a few steps suffice.
   std::vector<double> Resampled(std::span<const int> num_draws) const {
     constexpr int kSteps = 3;
-    return Finish(MaximizeLikelihood(harvest_, num_draws, log_p_, kSteps));
+    return Finish(MaximizePosterior(harvest_, num_draws, fit_.precision,
+                                    fit_.log_p, kSteps));
   }
   // The information on log p: the inverse of its variance, were the other
   // positions known.
@@ -273,7 +335,7 @@ class CurveFit {
   const Harvest& harvest_;
   const bool monotone_;
   const std::vector<bool> reached_;
-  const Vector log_p_;
+  const SmoothFit fit_;
   std::vector<double> clicks_;
 };
 

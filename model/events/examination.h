@@ -13,6 +13,13 @@
 //             have it, whatever r is. This is the likelihood of rare clicks
 //             with r maximised out. It is concave in log p, and the expectation
 //             of its derivative is 0 for clicks of any rate.
+//   Prior     p is about a power law of the position, 1 / k^eta: the slope of
+//             log p over log k does a random walk, with a variance of sigma^2
+//             for each unit of log k. So positions learn from their neighbours
+//             where few titles were clicked. The clicks choose sigma among six
+//             values from .01 to 3: they are most probable under it (empirical
+//             Bayes, by Laplace's approximation). So they decide how far p may
+//             differ from a power law.
 //   Weights   The paper's estimator from all pairs weighs the clicks of each
 //             title by 1 / n_k, so that one that was seen once at a position
 //             counts as much as one that was seen a thousand times. Here each
@@ -20,8 +27,8 @@
 //   Monotone  unless switched off, values that increase from one position to
 //             the next are replaced by their mean, weighted by the clicks
 //             behind them (isotonic regression).
-//   Errors    standard errors of `num_bootstraps` resamplings of the queries.
-//             They are the same in every run.
+//   Errors    standard errors of `num_bootstraps` resamplings of the queries,
+//             with the same sigma. They are the same in every run.
 #ifndef SEMRANK_MODEL_EVENTS_EXAMINATION_H_
 #define SEMRANK_MODEL_EVENTS_EXAMINATION_H_
 

@@ -98,6 +98,44 @@ TEST(ExaminationErrorTest, MatchesTheSpreadOfEstimates) {
   EXPECT_NEAR(error / spread, 1, 0.5);
 }
 
+// Clicks of one query, whose titles were shown 1,000 times at their own
+// position and `num_moved` times at each other one, as often as `p` expects.
+std::vector<ClickRow> ExpectedClicks(const std::vector<double>& p,
+                                     std::uint32_t num_moved) {
+  const auto size = static_cast<std::uint32_t>(p.size());
+  std::vector<ClickRow> rows;
+  for (std::uint32_t title = 0; title < size; ++title) {
+    for (std::uint32_t k = 0; k < size; ++k) {
+      const std::uint32_t shown = k == title ? 1000 : num_moved;
+      const auto clicks = static_cast<std::uint32_t>(std::lround(shown * p[k]));
+      rows.push_back({0, title, k + 1, clicks, shown});
+    }
+  }
+  return rows;
+}
+
+// Without the others, positions 6 to 10 would be wrong by 20 to 40 %.
+TEST(ExaminationCurveTest, PositionsWithFewClicksFollowAPowerLaw) {
+  ASSERT_OK_AND_ASSIGN(
+      const ExaminationCurve curve,
+      EstimateExamination(Simulate({.eta = 2, .num_impressions = 200'000})));
+  for (std::uint32_t k = 6; k <= 10; ++k) {
+    EXPECT_NEAR(curve.At(k) * k * k, 1, 0.1) << k;
+  }
+}
+
+// Users scroll rarely: where clicks show a step, it stays.
+TEST(ExaminationCurveTest, ManyClicksShowWhatIsNoPowerLaw) {
+  const std::vector<double> p = {1, .9, .8, .7, .2, .19, .18, .17, .16, .15};
+  ASSERT_OK_AND_ASSIGN(
+      const ExaminationCurve curve,
+      EstimateExamination(ExpectedClicks(p, 1000),
+                          {.min_changed_titles = 1, .num_bootstraps = 0}));
+  for (std::uint32_t k = 2; k <= 10; ++k) {
+    EXPECT_NEAR(curve.At(k) / p[k - 1], 1, 0.05) << k;
+  }
+}
+
 TEST(ExaminationCurveTest, IsMonotoneAndEndsWithItsLastValue) {
   const std::vector<ClickRow> rows =
       Simulate({.eta = 0, .num_impressions = 20'000});
