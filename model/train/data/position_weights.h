@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/data/pair_reader.h"
+#include "model/data/text_pairs.h"
 #include "model/events/click_rows.h"
 #include "model/events/examination.h"
 #include "model/train/options/train_options.h"
@@ -63,6 +64,12 @@ class PositionWeights {
   ExaminationCurve curve_;
   double max_weight_ = 1;
 };
+
+// How much the loss of a pair counts, as often as --clicks=repeat repeats it.
+inline double LossWeight(const TextPair& pair, v1::ClickUse clicks) {
+  return (clicks == v1::CLICK_USE_IGNORE ? 1.0 : pair.clicks) *
+         static_cast<double>(pair.weight);
+}
 
 // Says on standard error how many lines `reader` has read without a position,
 // if clicks are corrected. InvalidArgument if none has one.

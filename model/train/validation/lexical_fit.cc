@@ -13,6 +13,7 @@
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
 #include "model/nn/lexical_query.h"
+#include "model/train/data/position_weights.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
@@ -225,6 +226,19 @@ double FitLexicalWeight(const ScoredPairs& pairs, const LexicalPrior& prior) {
   return weight < kSmallestWeight ? 0 : weight;
 }
 
+std::vector<double> WeighPairs(std::span<const TextPair> pairs,
+                               v1::ClickUse clicks) {
+  absl::flat_hash_map<TextId, double> of_queries;
+  for (const TextPair& pair : pairs) {
+    of_queries[pair.query] += LossWeight(pair, clicks);
+  }
+  std::vector<double> weights;
+  for (const TextPair& pair : pairs) {
+    weights.push_back(LossWeight(pair, clicks) / of_queries.at(pair.query));
+  }
+  return weights;
+}
+
 ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
                               const TwoTowerModel& model,
                               const LexicalPart& lexical) {
@@ -232,16 +246,13 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
   const std::vector<TextPair> pairs = DrawPairs(source.held_out, random);
   const CandidateTitles candidates(source, pairs, random);
   std::vector<TextId> queries;
-  absl::flat_hash_map<TextId, int> pairs_of_query;
-  for (const TextPair& pair : pairs) {
-    queries.push_back(pair.query);
-    ++pairs_of_query[pair.query];
-  }
+  for (const TextPair& pair : pairs) queries.push_back(pair.query);
   const TextVectors of_queries(source.texts, queries, Side::kQuery, model,
                                lexical);
   const TextVectors of_titles(source.texts, candidates.ids(), Side::kDocument,
                               model, lexical);
   ScoredPairs scored;
+  scored.weights = WeighPairs(pairs, source.clicks);
   LexicalQuery query;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     query.Prepare(of_queries.lexical[static_cast<int>(i)]);
@@ -253,7 +264,6 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
           query.Cosine(of_titles.lexical[static_cast<int>(place)]));
     }
     scored.offsets.push_back(scored.semantic.size());
-    scored.weights.push_back(1.0 / pairs_of_query.at(pairs[i].query));
   }
   if (source.known_share) WeighByCatalogue(source, pairs, scored.weights);
   return scored;
@@ -276,6 +286,7 @@ absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
                                 .held_out = held_out,
                                 .titles = data.served_titles(),
                                 .seed = options.seed,
+                                .clicks = options.loss.clicks,
                                 .known_titles = known_titles};
   const bool knows_titles = !data.stream || data.stream->has_all_titles;
   if (!data.catalogue.empty() && knows_titles) {

@@ -11,6 +11,8 @@
 //   Titles   those of the catalogue, if it is known, otherwise of the log.
 //   Pairs    those whose title the log knows suit a lower w than others: with
 //            a catalogue each kind counts by its share of the catalogue.
+//   Clicks   the pairs of a query count in proportion to their LossWeight, so
+//            that a title clicked by chance counts little beside a wanted one.
 //   Promise  the same pairs, model and seed give the same bits.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
@@ -66,12 +68,18 @@ struct LexicalSampleSource {
   std::span<const TextPair> held_out;
   std::span<const TextId> titles;  // unclicked ones are drawn from them
   std::uint64_t seed = 1;
+  v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
   // The titles that the towers have learned from, in ascending order, and the
   // share of the served titles that they are: pairs of known and of new titles
   // get weights of this proportion. None = all pairs count alike.
   std::span<const TextId> known_titles = {};
   std::optional<double> known_share = std::nullopt;
 };
+
+// The weight of each pair: those of a query add up to 1, in proportion to their
+// LossWeight.
+std::vector<double> WeighPairs(std::span<const TextPair> pairs,
+                               v1::ClickUse clicks);
 
 // Scores at most 2,000 random pairs, at most 10 of a query, against random
 // titles that were not clicked for the query. `model` gives the dense vectors.

@@ -5,10 +5,14 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace semrank {
 namespace {
+
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
 
 // Clicks drawn from the softmax of a x semantic + b x lexical over 64 titles
 // of random cosines.
@@ -58,6 +62,19 @@ TEST(LexicalFitTest, AStrongPriorOutweighsAHandfulOfPairs) {
   EXPECT_LT(FitLexicalWeight(few, {}), 0.3);
   EXPECT_GT(FitLexicalWeight(few, kGeneralPrior), 0.33);
   EXPECT_LT(FitLexicalWeight(DrawClicks(10, 1, 2000), kGeneralPrior), 0.2);
+}
+
+// Query 1 has a title that many users clicked, one that was clicked at a
+// position that few look at, and one that was clicked by chance.
+TEST(LexicalFitTest, PairsOfAQueryCountByTheirCorrectedClicks) {
+  const std::vector<TextPair> pairs = {{.query = 1, .title = 2, .clicks = 10},
+                                       {.query = 7, .title = 2, .clicks = 1},
+                                       {1, 3, 1, 9.0f},
+                                       {1, 4, 1, 1.0f}};
+  EXPECT_THAT(WeighPairs(pairs, v1::CLICK_USE_WEIGHT),
+              ElementsAre(DoubleEq(.5), 1, DoubleEq(.45), DoubleEq(.05)));
+  EXPECT_THAT(WeighPairs(std::span(pairs).first(2), v1::CLICK_USE_IGNORE),
+              ElementsAre(1, 1));
 }
 
 TEST(LexicalFitTest, APairWithoutUnclickedTitlesSaysNothing) {
