@@ -52,7 +52,12 @@ class ClickModel:
     def clicks(self, wanted: list[bool], rng: Random) -> list[int]:
         """The positions, from 1, that one user clicks in a list whose results
         are wanted or not."""
-        clicked = []
+        return self.visit(wanted, rng)[1]
+
+    def visit(self, wanted: list[bool], rng: Random) -> tuple[list[int], list[int]]:
+        """The positions that one user looks at, and those of them that are
+        clicked."""
+        looked_at, clicked = [], []
         reads = True
         for position, is_wanted in enumerate(wanted, start=1):
             if self.name in ("cascade", "dependent"):
@@ -63,6 +68,7 @@ class ClickModel:
                     break
             elif rng.random() >= examination(position, self.eta):
                 continue
+            looked_at.append(position)
             if rng.random() >= self.click_probability(is_wanted, position):
                 continue
             clicked.append(position)
@@ -70,4 +76,4 @@ class ClickModel:
                 break
             if self.name == "dependent":
                 reads = rng.random() < READS_ON
-        return clicked
+        return looked_at, clicked

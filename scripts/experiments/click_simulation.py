@@ -17,11 +17,14 @@ Three models learn from the same lists:
   unbiased   from the clicks of users who look at every position (eta 0)
 
 "regained" is the share of what biased loses against unbiased that corrected wins
-back, in NDCG@10 of --queries. p compares corrected with biased by a paired
+back, in NDCG@10 of --queries. Both p compare biased with the others by a paired
 randomization test over the queries, of the means over --seeds.
 
-The other table compares the estimated curve with the true one. Finished runs are
-kept in --results; an interrupted run continues where it stopped.
+The other table compares the estimated curve with the true one: how often users
+look at a wanted result at a position, against the first one. The largest error of
+the ten positions is the mean of the seeds, with their smallest and largest.
+--only_curve skips the models. Finished runs are kept in --results; an interrupted
+run continues where it stopped.
 """
 import argparse
 import collections
@@ -39,6 +42,10 @@ from click_models import NAMES, UNWANTED, ClickModel, examination  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DEPTH = 10  # results of a list
 SIGN_FLIPS = 2000
+# What a finished run is known by.
+KEY = ("eta", "exploration", "impressions", "seed", "users", "noise", "only_curve")
+# A model that takes little time, where only the curve is looked at.
+SMALLEST_MODEL = ["--epochs=1", "--embedding_dim=8", "--features=words", "--lexical=none"]
 
 
 def parse_options():
@@ -59,6 +66,7 @@ def parse_options():
     parser.add_argument("--exploration", default="0.05", help="shares of lists that are changed (default: 0.05)")
     parser.add_argument("--impressions", default="1000000", help="numbers of lists shown (default: 1000000)")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each (default: 3)")
+    parser.add_argument("--only_curve", action="store_true", help="compare no models")
     parser.add_argument("--flags", default="", help="further flags of semrank-train, separated by blanks")
     return parser.parse_args()
 
@@ -107,10 +115,12 @@ class Collection:
 
     def write_clicks(self, users, exploration, impressions, seed, path):
         """Shows lists, draws clicks, and writes their sums: query, title,
-        clicks, impressions, position."""
+        clicks, impressions, position. Returns how often wanted results were
+        looked at, by position, against the first."""
         rng = random.Random(f"{seed} {exploration} {impressions}")
         clicked = [[0] * (DEPTH * DEPTH) for _ in self.lists]
         shown = [[0] * (DEPTH * DEPTH) for _ in self.lists]
+        num_wanted, num_seen = [0] * DEPTH, [0] * DEPTH
         for _ in range(impressions):
             number = rng.randrange(len(self.lists))
             wanted = self.lists[number][2]
@@ -120,7 +130,11 @@ class Collection:
                 order[first], order[second] = order[second], order[first]
             for position, place in enumerate(order):
                 shown[number][place * DEPTH + position] += 1
-            for position in users.clicks([wanted[place] for place in order], rng):
+                num_wanted[position] += wanted[place]
+            looked_at, clicks = users.visit([wanted[place] for place in order], rng)
+            for position in looked_at:
+                num_seen[position - 1] += wanted[order[position - 1]]
+            for position in clicks:
                 clicked[number][order[position - 1] * DEPTH + position - 1] += 1
         with path.open("w", encoding="utf-8") as out:
             for number, (query, titles, _) in enumerate(self.lists):
@@ -130,6 +144,8 @@ class Collection:
                         if shown[number][cell]:
                             out.write(f"{query}\t{title}\t{clicked[number][cell]}\t{shown[number][cell]}"
                                       f"\t{position + 1}\n")
+        shares = [seen / max(1, number) for seen, number in zip(num_seen, num_wanted)]
+        return [share / (shares[0] or 1) for share in shares]
 
 
 def train(options, clicks, model_dir, seed, *flags):
@@ -153,21 +169,31 @@ def curve_of(model_dir):
     return list(zip(training["examination"], training["examination_error"]))
 
 
+def key_of(options, setting, seed):
+    """The values of KEY in a finished run."""
+    return (*setting, seed, options.users, options.noise, options.only_curve)
+
+
 def measure(options, collection, setting, seed):
     """One seed of one setting: NDCG@10 by query of the three models, and the curve."""
     eta, exploration, impressions = setting
     users = ClickModel(options.users, eta, options.noise)
-    result = {"eta": eta, "exploration": exploration, "impressions": impressions, "seed": seed,
-              "users": options.users, "noise": options.noise}
+    result = dict(zip(KEY, key_of(options, setting, seed)))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         clicks, all_seen = folder / "clicks.tsv", folder / "all_seen.tsv"
-        collection.write_clicks(users, exploration, impressions, seed, clicks)
-        collection.write_clicks(ClickModel(options.users, 0.0, options.noise), exploration, impressions, seed, all_seen)
-        for model, file, flags in (("biased", clicks, []), ("corrected", clicks, ["--position_bias=estimate"]),
-                                   ("unbiased", all_seen, [])):
-            train(options, file, folder / model, seed, *flags)
-            result[model] = ndcg_of(options, folder / model, folder)
+        result["looked_at"] = collection.write_clicks(users, exploration, impressions, seed, clicks)
+        if users.name == "position":
+            result["looked_at"] = [examination(position, eta) for position in range(1, DEPTH + 1)]
+        if options.only_curve:
+            train(options, clicks, folder / "corrected", seed, "--position_bias=estimate", *SMALLEST_MODEL)
+        else:
+            collection.write_clicks(ClickModel(options.users, 0.0, options.noise), exploration, impressions, seed,
+                                    all_seen)
+            for model, file, flags in (("biased", clicks, []), ("corrected", clicks, ["--position_bias=estimate"]),
+                                       ("unbiased", all_seen, [])):
+                train(options, file, folder / model, seed, *flags)
+                result[model] = ndcg_of(options, folder / model, folder)
         result["curve"] = curve_of(folder / "corrected")
     return result
 
@@ -190,20 +216,27 @@ def print_setting(setting, results):
     ndcg = {model: sum(values) / len(values) for model, values in means.items()}
     lost = ndcg["unbiased"] - ndcg["biased"]
     regained = f"{(ndcg['corrected'] - ndcg['biased']) / lost:.0%}" if lost > 0.001 else "nothing lost"
-    print(f"| {eta:g} | {exploration:g} | {impressions:,} | {ndcg['biased']:.3f} | {ndcg['corrected']:.3f} | "
-          f"{ndcg['unbiased']:.3f} | {regained} | {p_value(means['corrected'], means['biased']):.3f} |")
+    print(f"| {eta:g} | {exploration:g} | {impressions:,} | {ndcg['biased']:.4f} | {ndcg['corrected']:.4f} | "
+          f"{ndcg['unbiased']:.4f} | {regained} | {p_value(means['corrected'], means['biased']):.4f} | "
+          f"{p_value(means['unbiased'], means['biased']):.4f} |")
+
+
+def errors_of(result):
+    """Of the estimate relative to the truth, by position."""
+    curve = result["curve"]
+    return [curve[min(position, len(curve) - 1)][0] / truth - 1 for position, truth in enumerate(result["looked_at"])]
 
 
 def print_curve(setting, results):
     eta, exploration, impressions = setting
-    cells, worst = [], 0.0
-    for position in range(1, DEPTH + 1):
-        values = [r["curve"][min(position, len(r["curve"])) - 1] for r in results]
-        mean = sum(value for value, _ in values) / len(values)
-        error = sum(error for _, error in values) / len(values)
-        worst = max(worst, abs(mean / examination(position, eta) - 1))
-        cells.append(f"{mean:.3f} ± {error:.3f}")
-    print(f"| {eta:g} | {exploration:g} | {impressions:,} | {' | '.join(cells)} | {worst:.0%} |")
+    cells = []
+    for position, errors in enumerate(zip(*(errors_of(result) for result in results))):
+        truth = sum(result["looked_at"][position] for result in results) / len(results)
+        root_mean_square = (sum(error * error for error in errors) / len(errors)) ** 0.5
+        cells.append(f"{truth:.3f} ± {root_mean_square:.0%}")
+    largest = [max(map(abs, errors_of(result))) for result in results]
+    print(f"| {eta:g} | {exploration:g} | {impressions:,} | {' | '.join(cells)} | {sum(largest) / len(largest):.1%} "
+          f"({min(largest):.1%} to {max(largest):.1%}) |")
 
 
 def main():
@@ -212,15 +245,14 @@ def main():
     if options.results.exists():
         for line in options.results.read_text(encoding="utf-8").splitlines():
             result = json.loads(line)
-            done[result["eta"], result["exploration"], result["impressions"], result["seed"], result["users"],
-                 result["noise"]] = result
+            done[tuple(result[name] for name in KEY)] = result
     settings = [(float(eta), float(exploration), int(impressions)) for impressions in options.impressions.split(",")
                 for exploration in options.exploration.split(",") for eta in options.eta.split(",")]
     collection = None
     with tempfile.TemporaryDirectory() as name:
         for setting in settings:
             for seed in range(1, options.seeds + 1):
-                key = (*setting, seed, options.users, options.noise)
+                key = key_of(options, setting, seed)
                 if key in done:
                     continue
                 if collection is None:
@@ -231,11 +263,13 @@ def main():
                 with options.results.open("a", encoding="utf-8") as out:
                     out.write(json.dumps(done[key]) + "\n")
                 print(f"eta {setting[0]:g}, seed {seed}: done", file=sys.stderr)
-    groups = [(setting, [done[(*setting, seed, options.users, options.noise)] for seed in range(1, options.seeds + 1)])
+    groups = [(setting, [done[key_of(options, setting, seed)] for seed in range(1, options.seeds + 1)])
               for setting in settings]
-    print("| eta | exploration | lists | biased | corrected | unbiased | regained | p |\n" + "|---" * 8 + "|")
-    for group in groups:
-        print_setting(*group)
+    if not options.only_curve:
+        print("| eta | exploration | lists | biased | corrected | unbiased | regained | p of corrected | "
+              "p of unbiased |\n" + "|---" * 9 + "|")
+        for group in groups:
+            print_setting(*group)
     positions = " | ".join(str(position) for position in range(1, DEPTH + 1))
     print(f"\n| eta | exploration | lists | {positions} | largest error |\n" + "|---" * (DEPTH + 4) + "|")
     for group in groups:

@@ -48,6 +48,13 @@ class ClickModelsTest(unittest.TestCase):
         rates = click_rates(ClickModel("dependent", eta=0.0), [True, True])
         self.assertAlmostEqual(rates[1], (WANTED * 0.5 + 1 - WANTED) * WANTED, delta=0.01)
 
+    def test_users_click_only_what_they_look_at(self):
+        rng = random.Random(1)
+        for name in click_simulation.NAMES:
+            for _ in range(100):
+                looked_at, clicked = ClickModel(name).visit([True, False] * 5, rng)
+                self.assertLessEqual(set(clicked), set(looked_at))
+
     def test_trusting_users_click_wrong_results_at_the_top(self):
         rates = click_rates(ClickModel("trust", eta=0.0, unwanted=0.0), [False] * 4)
         self.assertEqual(rates, sorted(rates, reverse=True))
@@ -83,6 +90,19 @@ class DrawnClicksTest(unittest.TestCase):
                     if query == "q1" and ("a", "b", "c")["123".index(position)] != title)
         shown = sum(int(impressions) for query, title, _, impressions, _ in rows if title == "a")
         self.assertAlmostEqual(moved / shown, 2 * 0.3, delta=0.1)
+
+    def test_the_true_curve_is_of_wanted_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lists = Lists([("q", ["a", "b", "c"], [True, False, True])])
+            looked_at = lists.write_clicks(ClickModel("cascade", eta=1.0), 0.0, 20_000, 1, pathlib.Path(folder) / "c")
+        # Users who find the first result stop there.
+        self.assertAlmostEqual(looked_at[2], (1 - WANTED) / 3, delta=0.01)
+        self.assertEqual(looked_at[:2], [1, 0])  # nobody wants the second
+        self.assertEqual(looked_at[3:], [0] * 7)
+
+    def test_errors_are_relative_to_the_true_curve(self):
+        result = {"curve": [(1.0, 0.0), (0.6, 0.1)], "looked_at": [1.0, 0.5, 0.3]}
+        self.assertEqual([round(error, 6) for error in click_simulation.errors_of(result)], [0, 0.2, 1])
 
     def test_the_same_seed_draws_the_same_clicks(self):
         self.assertEqual(self.draw(0.1, seed=3), self.draw(0.1, seed=3))
