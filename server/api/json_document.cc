@@ -62,7 +62,7 @@ simdjson::ondemand::parser& ParserOfThread() {
 }
 
 // A parser that has grown beyond it is freed: there are some fifty threads.
-constexpr std::size_t kMaxKeptCapacity = std::size_t{1} << 18;
+constexpr std::size_t kMaxKeptCapacity = std::size_t{1} << 17;
 
 bool HasPadding(const std::string& text) {
   return text.capacity() - text.size() >= JsonDocument::kPadding;
@@ -148,20 +148,9 @@ absl::Status JsonDocument::CheckEnd() {
   return Error("text follows the object");
 }
 
-// A text without a backslash, as most are, is used where it stands: simdjson
-// would copy it byte by byte. Its first pass over the body has checked UTF-8
-// and control characters.
 absl::StatusOr<std::string_view> JsonDocument::Text(Value& value) {
-  const std::string_view token = value.raw_json_token();
-  if (!token.starts_with('"')) return Error("want a text");
-  if (token.find('\\') == token.npos) {
-    // Blanks may follow the closing quote.
-    const std::string_view text = token.substr(1, token.rfind('"') - 1);
-    if (const auto error = value.get_raw_json_string().error()) {
-      return Error(error);
-    }
-    return text;
-  }
+  if (const auto plain = PlainText(value)) return *plain;
+  if (!value.raw_json_token().starts_with('"')) return Error("want a text");
   std::string_view text;
   if (const auto error = value.get_string().get(text)) return Error(error);
   // simdjson lets half of a surrogate pair pass.

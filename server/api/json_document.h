@@ -17,6 +17,7 @@
 #include <simdjson.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -66,6 +67,9 @@ class JsonDocument {
   // Checks a value of any type, in which objects and arrays nest as deep as
   // `depth` of them around it allow, and counts it and all that it holds.
   absl::Status Skip(Value& value, std::size_t depth);
+  // Reads a text without escapes, as most are. Nothing for any other value,
+  // which is still to be read.
+  static std::optional<std::string_view> PlainText(Value& value);
   // Reads a text. An error if it is another value, or if its escapes are no
   // Unicode text.
   absl::StatusOr<std::string_view> Text(Value& value);
@@ -87,6 +91,16 @@ class JsonDocument {
   simdjson::ondemand::parser& parser_;
   simdjson::ondemand::document document_;
 };
+
+// The text is used where it stands: simdjson would copy it byte by byte. Its
+// first pass over the body has checked UTF-8 and control characters.
+inline std::optional<std::string_view> JsonDocument::PlainText(Value& value) {
+  const std::string_view token = value.raw_json_token();
+  if (!token.starts_with('"') || token.find('\\') != token.npos) return {};
+  if (value.get_raw_json_string().error()) return {};
+  // Blanks may follow the closing quote.
+  return token.substr(1, token.rfind('"') - 1);
+}
 
 }  // namespace semrank
 

@@ -263,8 +263,11 @@ absl::Status RequestReader::ReadMessage(Value& value,
 
 absl::Status RequestReader::ReadTextField(Value& value,
                                           const FieldDescriptor& field) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::string_view text, ReadText(value));
-  AppendBytesField(field.number(), text, bytes_);
+  std::optional<std::string_view> text = JsonDocument::PlainText(value);
+  if (!text.has_value()) {
+    SEMRANK_ASSIGN_OR_RETURN(text, ReadText(value));
+  }
+  AppendBytesField(field.number(), *text, bytes_);
   return absl::OkStatus();
 }
 
