@@ -195,7 +195,7 @@ struct LossOptions {
   // kNoPositionBias = they are not corrected.
   std::string position_bias = kNoPositionBias;
   // No click weighs more.
-  double max_position_weight = 10;
+  double max_position_weight = 100;
   // X of the logQ correction of in-batch sampling; 0 = none, kAutoLogQ = as
   // ChooseLogQ says.
   double logq = kAutoLogQ;

@@ -60,6 +60,7 @@ TEST_F(PositionWeightsTest, AreTheClippedInverseOfTheCurve) {
 
 TEST_F(PositionWeightsTest, WeighThePairsAndTheImpressionsOfTheLog) {
   options_.loss.position_bias = Curve("1\t1\n2\t0.5\n3\t0.01\n");
+  options_.loss.max_position_weight = 10;
   options_.loss.hard_negatives = 1;
   ASSERT_OK_AND_ASSIGN(const TrainingData data,
                        Load("q\ta\t1\t10\t1\nq\tb\t1\t10\t2\nq\tc\t1\t10\t3\n"
