@@ -1,13 +1,16 @@
 #include "model/train/run/publication.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -99,6 +102,15 @@ bool IsKept(std::string_view flag) {
   return std::ranges::find(kLeftOut, flag) == std::end(kLeftOut);
 }
 
+// In seconds. A build that is repeated byte for byte sets its time
+// (reproducible-builds.org).
+std::int64_t CreateTime() {
+  const char* const set = std::getenv("SOURCE_DATE_EPOCH");
+  std::int64_t seconds = 0;
+  if (set != nullptr && absl::SimpleAtoi(set, &seconds)) return seconds;
+  return absl::ToUnixSeconds(absl::Now());
+}
+
 // What is known only at the end. DescribeModel has set the rest.
 void AddFacts(const TrainOptions& options, const EpochRecord& best,
               int epochs_run, v1::TrainingFacts& facts) {
@@ -113,7 +125,7 @@ void AddFacts(const TrainOptions& options, const EpochRecord& best,
   if (best.validation.metrics) {
     facts.set_validation_ndcg_at_10((*best.validation.metrics)[kNdcgAt10]);
   }
-  facts.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
+  facts.mutable_create_time()->set_seconds(CreateTime());
 }
 
 // Members keep their order, so equal runs print equal lines.

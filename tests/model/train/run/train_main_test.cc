@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/file_io.h"
 #include "model/format/model_bundle.h"
 #include "tests/support/run_program.h"
 #include "tests/support/status_matchers.h"
@@ -146,6 +147,25 @@ TEST_F(TrainMainTest, TheModelKeepsItsOptions) {
   EXPECT_THAT(options, Contains("--learning_rate_decay=cosine"));
   EXPECT_THAT(options, Contains("--gamma=10"));
   EXPECT_THAT(options, Not(Contains(StartsWith("--train="))));
+}
+
+TEST_F(TrainMainTest, AGivenTimeMakesTheSameFilesAgain) {
+  for (const std::string run : {"a", "b"}) {
+    const ProgramResult result = RunProgram(
+        {"/usr/bin/env", "SOURCE_DATE_EPOCH=86400",
+         SEMRANK_BINARY_DIR "/semrank-train", train_,
+         "--model_dir=" + dir_.File(run + "/general"), "--epochs=1"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(dir_.File("a/general")));
+  EXPECT_EQ(model->config().training().create_time().seconds(), 86'400);
+  for (const std::string file : {"config.json", "weights.safetensors"}) {
+    ASSERT_OK_AND_ASSIGN(const auto a,
+                         ReadFile(dir_.File("a/general/1/" + file), 1 << 24));
+    ASSERT_OK_AND_ASSIGN(const auto b,
+                         ReadFile(dir_.File("b/general/1/" + file), 1 << 24));
+    EXPECT_EQ(a, b) << file;
+  }
 }
 
 struct WrongUseCase {
