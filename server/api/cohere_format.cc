@@ -17,8 +17,11 @@
 //   Errors           {"message", "detail"}: clients of both show one of them.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -45,6 +48,23 @@ std::string IdOf(const HttpRequest& request) {
   return MakeRequestIdentity(request.request_id, "").request_id;
 }
 
+// Each once, so that a document is not longer than it was sent.
+std::vector<std::string> RankFields(ThirdPartyJson& body) {
+  constexpr std::size_t kMaxFields = 100;
+  std::vector<std::string> fields = body.Texts("rank_fields");
+  if (fields.size() > kMaxFields) {
+    body.Fail(FieldError("INVALID_FIELD", "rank_fields",
+                         absl::StrCat("has ", fields.size(),
+                                      " names; the limit is ", kMaxFields)));
+    return {};
+  }
+  absl::flat_hash_set<std::string> seen;
+  std::erase_if(fields, [&seen](const std::string& field) {
+    return !seen.insert(field).second;
+  });
+  return fields.empty() ? std::vector<std::string>{"text"} : fields;
+}
+
 class CohereRerank final : public BodyFormat {
  public:
   explicit CohereRerank(const FormatInput& input)
@@ -57,8 +77,7 @@ class CohereRerank final : public BodyFormat {
     rank.set_query(body.Text("query"));
     rank.set_top_k(static_cast<std::uint32_t>(body.Number("top_n")));
     return_documents_ = body.Bool("return_documents", false);
-    std::vector<std::string> fields = body.Texts("rank_fields");
-    if (fields.empty()) fields = {"text"};
+    const std::vector<std::string> fields = RankFields(body);
     const TextSize size{limits_.max_text_bytes,
                         body.Number("max_tokens_per_doc")};
     bytes.reserve(request.body.size());

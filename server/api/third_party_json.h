@@ -78,7 +78,7 @@ class ThirdPartyJson {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  // A member of the body that is not null; none of the values = an object.
+  // A member of the body that is not null. An object has none of the values.
   struct Member {
     std::string_view name;
     std::optional<std::string_view> text = {};

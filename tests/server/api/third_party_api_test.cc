@@ -199,6 +199,21 @@ TEST_F(ThirdPartyApiTest, DocumentsMayBeObjectsAndComeBack) {
   }
 }
 
+TEST_F(ThirdPartyApiTest, AFieldThatIsNamedTwiceCountsOnce) {
+  const Json answer = Ask("/v1/rerank", R"({"query": "shoes",
+      "documents": [{"title": "blue", "text": "shoes"}],
+      "rank_fields": ["text", "title", "text"], "return_documents": true})");
+  EXPECT_EQ(answer["results"][0]["document"]["text"], "shoes blue");
+  const HttpAnswer refused = Post(
+      "/v1/rerank", Json{{"query", "q"},
+                         {"documents", {"a"}},
+                         {"rank_fields", std::vector<std::string>(101, "a")}}
+                        .dump());
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body,
+              HasSubstr("rank_fields: has 101 names; the limit is 100"));
+}
+
 TEST_F(ThirdPartyApiTest, LongDocumentsAreCutAndOthersErrorsAreTold) {
   const std::string text(5'000, 'x');
   const Json cut =
