@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -22,9 +23,9 @@ namespace {
 // This number of queries is held out whatever memory they take.
 constexpr std::int64_t kMinValidPairs = 16;
 
-// The fit of the lexical weight scores up to 2,000 pairs, of which few queries
-// have more than 10.
+// The fit of the lexical weight scores up to 2,000 pairs, and 10 of a query.
 constexpr std::int64_t kMaxPairsForFit = 4'000;
+constexpr std::size_t kMaxFitPairsPerQuery = 10;
 
 // Whether pairs are held out to fit the lexical weight, and for nothing else.
 bool HoldsOutForFit(const TrainOptions& options) {
@@ -54,6 +55,9 @@ class StreamCounter {
       : options_(options),
         weights_(weights),
         budget_(BudgetOf(options)),
+        max_counted_(HoldsOutForFit(options)
+                         ? kMaxFitPairsPerQuery
+                         : std::numeric_limits<std::size_t>::max()),
         hash_(options.seed),
         // A share of all hash values, so that each pass over the files knows
         // the held-out queries without a list of them.
@@ -65,8 +69,9 @@ class StreamCounter {
     const std::uint64_t hash = hash_(pair.query);
     if (hash >= held_out_below_) return AddForTraining(pair);
     held_out_bytes_ += HeldOutBytes(pair);
-    held_out_[hash].push_back(std::move(pair));
-    ++num_held_out_;
+    std::vector<ClickPair>& pairs = held_out_[hash];
+    pairs.push_back(std::move(pair));
+    if (pairs.size() <= max_counted_) ++num_held_out_;
     // Queries with the lowest hashes stay held out. The bound only falls while
     // the files are read, so a query that was released stays above it, and no
     // query is both held out and trained on.
@@ -166,7 +171,8 @@ class StreamCounter {
   void HoldOutFewerQueries() {
     const auto last = std::prev(held_out_.end());
     held_out_below_ = last->first;
-    num_held_out_ -= static_cast<std::int64_t>(last->second.size());
+    num_held_out_ -=
+        static_cast<std::int64_t>(std::min(last->second.size(), max_counted_));
     for (const ClickPair& pair : last->second) {
       held_out_bytes_ -= HeldOutBytes(pair);
       AddForTraining(pair);
@@ -177,6 +183,7 @@ class StreamCounter {
   const TrainOptions& options_;
   const PositionWeights& weights_;
   CountingBudget budget_;
+  std::size_t max_counted_;  // pairs of a query, of those that are held out
   TextHash hash_;
   std::uint64_t held_out_below_;
   std::map<std::uint64_t, std::vector<ClickPair>> held_out_;  // by query

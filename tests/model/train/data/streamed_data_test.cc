@@ -138,6 +138,22 @@ TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesFewPairs) {
   EXPECT_EQ(data.stream->num_pairs, 146'000);
 }
 
+// The fit takes 10 pairs of a query, so many lines of one leave no fewer
+// queries.
+TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesManyQueries) {
+  std::string lines;
+  for (int i = 0; i < 150'000; ++i) {
+    lines += absl::StrFormat("q%d\tt%d\n", i % 1500, i % 49);
+  }
+  options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
+  options_.data.memory_limit = 31'000'000;
+  options_.features.lexical = "auto";
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  ASSERT_NE(data.stream, nullptr);
+  // 100 lines of about 75 queries.
+  EXPECT_NEAR(static_cast<double>(data.valid_pairs.size()), 7'500, 2'000);
+}
+
 // A single title would always have loss 0.
 TEST_F(StreamedDataTest, HeldOutPairsOfOneTitleAreTrainedOnAfterAll) {
   std::string lines;
