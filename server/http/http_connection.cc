@@ -157,7 +157,9 @@ void HttpConnection::Read() {
   // A client that sends far ahead is not read, so TCP stops it.
   if (reading_ || client_.has_left || input_.size() >= kMaxHeadBytes) return;
   reading_ = true;
-  stream_.Read(asio::buffer(chunk_),
+  const std::size_t size =
+      state_ == State::kBody ? chunk_.size() : kMaxHeadBytes;
+  stream_.Read(asio::buffer(chunk_, size),
                [self = shared_from_this()](const ErrorCode& error,
                                            std::size_t num_bytes) {
                  self->OnRead(error, num_bytes);

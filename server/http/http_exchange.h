@@ -29,7 +29,8 @@
 
 namespace semrank {
 
-// Bytes of a head; also bounds what a client may send ahead of the responses.
+// Bytes of a head. A client that has sent as much ahead of the responses is not
+// read until they are sent.
 inline constexpr std::uint32_t kMaxHeadBytes = 16'384;
 
 // Beast's Body for a text that grows as bytes come: a string_body would reserve
