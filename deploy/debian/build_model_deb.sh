@@ -24,6 +24,7 @@ chmod 755 "$root"
 files=$root/usr/share/semrank/models/general/1 docs=$root/usr/share/doc/$name
 mkdir -p "$files" "$docs" "$root/DEBIAN"
 cp "$model/$version"/* "$files"
+rm -f "$files/report.html"  # has the speed of its run
 cp "$notice" "$docs/copyright"
 sed "1s/^semrank /$name /" "$here/changelog" | gzip -9n >"$docs/changelog.Debian.gz"
 cat >"$root/DEBIAN/control" <<END

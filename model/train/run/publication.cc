@@ -102,12 +102,17 @@ bool IsKept(std::string_view flag) {
   return std::ranges::find(kLeftOut, flag) == std::end(kLeftOut);
 }
 
-// In seconds. A build that is repeated byte for byte sets its time
+// In seconds. A build that is to be repeated byte for byte sets it
 // (reproducible-builds.org).
 std::int64_t CreateTime() {
   const char* const set = std::getenv("SOURCE_DATE_EPOCH");
+  if (set == nullptr) return absl::ToUnixSeconds(absl::Now());
   std::int64_t seconds = 0;
-  if (set != nullptr && absl::SimpleAtoi(set, &seconds)) return seconds;
+  if (absl::SimpleAtoi(set, &seconds)) return seconds;
+  absl::FPrintF(stderr,
+                "SOURCE_DATE_EPOCH=%s is no number of seconds; the "
+                "model has today's time\n",
+                set);
   return absl::ToUnixSeconds(absl::Now());
 }
 

@@ -159,7 +159,8 @@ TEST_F(TrainMainTest, AGivenTimeMakesTheSameFilesAgain) {
   }
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(dir_.File("a/general")));
   EXPECT_EQ(model->config().training().create_time().seconds(), 86'400);
-  for (const std::string file : {"config.json", "weights.safetensors"}) {
+  for (const std::string file :
+       {"config.json", "weights.safetensors", "MANIFEST.json"}) {
     ASSERT_OK_AND_ASSIGN(const auto a,
                          ReadFile(dir_.File("a/general/1/" + file), 1 << 24));
     ASSERT_OK_AND_ASSIGN(const auto b,
