@@ -177,7 +177,7 @@ Matrix PriorPrecision(Eigen::Index num_positions, double sigma) {
 Vector MaximizePosterior(const Harvest& harvest, std::span<const int> num_draws,
                          const Matrix& precision, Vector log_p, int max_steps) {
   constexpr double kMaxChange = 1;
-  constexpr double kTolerance = 1e-9;
+  constexpr double kTolerance = 1e-6;
   const Eigen::Index size = log_p.size() - 1;  // log p_1 is 0
   for (int step = 0; step < max_steps; ++step) {
     const Derivatives derivatives = Differentiate(harvest, num_draws, log_p);
