@@ -222,7 +222,7 @@ def print_setting(setting, results):
 
 
 def errors_of(result):
-    """Of the estimate relative to the truth, by position."""
+    """Returns how far the estimate is from the truth, relative to the truth, by position."""
     curve = result["curve"]
     return [curve[min(position, len(curve) - 1)][0] / truth - 1 for position, truth in enumerate(result["looked_at"])]
 

@@ -28,7 +28,8 @@ bool IsAscii(const char* block) {
   return any < 0x80;
 }
 
-// Whether any of them may begin in the block, which one more byte follows.
+// Whether one of these characters may begin in the block. Reads one byte more
+// than the block has.
 bool MayExpand(const char* block) {
   unsigned char least = 0xFF;
   for (std::size_t i = 0; i < kBlockBytes; ++i) {

@@ -62,8 +62,9 @@ const TaskQueue::CallerTasks* TaskQueue::Line::Find(
   return found == callers_.end() ? nullptr : &found->second;
 }
 
-// All tasks of the caller, and of each other caller as many, or as much, and
-// one more; a task of several slices counts as one slice a turn.
+// A new task of the caller runs after the caller's own tasks. Until then each
+// other caller has one turn more than the caller has tasks, and a turn takes at
+// most a slice.
 absl::Duration TaskQueue::Line::CostBefore(std::string_view caller) const {
   static const CallerTasks& none = *new CallerTasks;
   const CallerTasks* const found = Find(caller);

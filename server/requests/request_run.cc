@@ -52,8 +52,8 @@ RequestSize Weigh(RequestSize size, std::string_view bytes,
   return size;
 }
 
-// What requests of one kind cost about the same by: long texts are more work
-// than short ones.
+// The estimate of a request's cost is proportional to it. Long texts count
+// more than once.
 std::int64_t WorkOf(const RequestSize& size) {
   return std::max(size.num_texts, GuessSize(size.num_bytes).num_texts);
 }

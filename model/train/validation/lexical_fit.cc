@@ -279,7 +279,8 @@ absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const auto lexical,
       LexicalPart::Create({.idf = data.lexical_idf.data()}, nullptr));
-  // Without those that are held out. A stream has its titles first.
+  // Titles that only held-out pairs have are new. A streamed log has a sample
+  // of its titles, which was taken while its pairs were counted.
   const std::vector<TextId> known_titles =
       data.stream ? data.titles : DistinctTitles(data.train_pairs);
   LexicalSampleSource source = {.texts = *data.texts,

@@ -138,8 +138,7 @@ TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesFewPairs) {
   EXPECT_EQ(data.stream->num_pairs, 146'000);
 }
 
-// The fit takes 10 pairs of a query, so many lines of one leave no fewer
-// queries.
+// The fit takes 10 pairs of a query, so further lines of it do not count.
 TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesManyQueries) {
   std::string lines;
   for (int i = 0; i < 150'000; ++i) {
