@@ -90,8 +90,10 @@ absl::StatusOr<std::vector<RedisReply>> RedisEventSink::Call(
                         absl::ToChronoNanoseconds(options_.timeout);
   absl::StatusOr<std::vector<RedisReply>> replies =
       pool_.Call(commands, deadline);
-  is_away_ = !replies.ok();
-  // After a failure the server may have another address.
+  // A full Redis refuses XADD, but still trims.
+  is_away_ = absl::IsUnavailable(replies.status()) ||
+             absl::IsDeadlineExceeded(replies.status());
+  // The server may have another address now.
   if (is_away_) pool_.LookUpAddress();
   return replies;
 }

@@ -8,7 +8,7 @@
 //   Old      once a minute the stream is trimmed, by age and by the memory that
 //            it takes, in whole nodes of about a hundred entries. Needs Redis
 //            6.2 or later.
-//   Names    host names are resolved again after each failure.
+//   Names    host names are resolved again when Redis does not answer.
 //   Threads  as EventSink.
 #ifndef SEMRANK_SERVER_EVENTS_REDIS_EVENT_SINK_H_
 #define SEMRANK_SERVER_EVENTS_REDIS_EVENT_SINK_H_
@@ -60,7 +60,7 @@ class RedisEventSink final : public EventSink {
   const Options options_;
   const std::string name_;
   RedisPool pool_;
-  bool is_away_ = false;  // the last call failed
+  bool is_away_ = false;  // Redis could not execute the last call
   absl::Time next_trim_ = absl::InfinitePast();
   std::atomic<std::int64_t> num_bytes_ = 0;
 };

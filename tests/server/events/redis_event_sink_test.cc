@@ -107,6 +107,18 @@ TEST_F(RedisEventSinkTest, AFullRedisAndAnotherKindOfKeyAreErrors) {
               StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
+TEST_F(RedisEventSinkTest, AFullRedisIsTrimmed) {
+  RedisEventSink sink = MakeSink();
+  for (int i = 1; i <= 500; ++i) {
+    Redis({"XADD", "events", std::to_string(i) + "-0", "record", "old"});
+  }
+  Redis({"CONFIG", "SET", "maxmemory", "1"});
+  ASSERT_THAT(sink.Append("new\n", absl::Now()),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(sink.RemoveOld(absl::Now()), IsOk());
+  EXPECT_THAT(Records(), SizeIs(::testing::Le(100u)));
+}
+
 TEST_F(RedisEventSinkTest, TrimsByAgeOnceAMinute) {
   RedisEventSink sink = MakeSink();
   for (int i = 1; i <= 500; ++i) {
