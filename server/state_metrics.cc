@@ -113,6 +113,10 @@ void AddEventMetrics(const EventLog& events, Metrics& metrics) {
       "semrank_event_commit_seconds",
       "How long the first record of the last commit waited until it was kept.",
       [&] { return absl::ToDoubleSeconds(events.last_commit_time()); });
+  metrics.AddCounter("semrank_event_records_too_large_total",
+                     "Impressions and events that were dropped because they "
+                     "are larger than message.max.bytes of Kafka.",
+                     [&] { return events.num_too_large(); });
   metrics.AddGauge("semrank_events_failing",
                    "1 while impressions and events cannot be written.",
                    [&] { return events.is_failing() ? 1 : 0; });

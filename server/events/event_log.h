@@ -113,6 +113,7 @@ class EventLog {
   const EventCounters& counters() const { return counters_; }
   const std::string& sink_name() const { return sink_->name(); }
   std::int64_t num_sink_bytes() const { return sink_->num_bytes(); }
+  std::int64_t num_too_large() const { return sink_->num_too_large(); }
   std::int64_t num_queued_bytes() const;
   // How long the first record of the last commit waited until it was kept.
   absl::Duration last_commit_time() const;

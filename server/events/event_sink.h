@@ -1,7 +1,7 @@
 // Where EventLog keeps the records: a folder (EventFiles), a stream of Redis
 // or a topic of Kafka.
 //
-//   Threads  not thread-safe, except name and num_bytes.
+//   Threads  not thread-safe, except name and the numbers.
 #ifndef SEMRANK_SERVER_EVENTS_EVENT_SINK_H_
 #define SEMRANK_SERVER_EVENTS_EVENT_SINK_H_
 
@@ -19,6 +19,7 @@ class EventSink {
   virtual ~EventSink() = default;
 
   // Adds whole lines, each with its newline, and returns when they are kept.
+  // Drops and counts lines that are larger than the sink can ever keep.
   // After an error a part of them may be kept nevertheless. Errors name the
   // sink or its file.
   virtual absl::Status Append(std::string_view lines, absl::Time now) = 0;
@@ -30,6 +31,8 @@ class EventSink {
   virtual const std::string& name() const = 0;
   // Bytes of all records that are kept; 0 if the sink does not say.
   virtual std::int64_t num_bytes() const = 0;
+  // Lines that were dropped because of their size.
+  virtual std::int64_t num_too_large() const { return 0; }
 };
 
 }  // namespace semrank

@@ -1,14 +1,17 @@
 // Keeps records of events in a topic of Kafka, a message each.
 //
 //   Kept     when the brokers have acknowledged the message (acks=all). After
-//   an
-//            error the messages that were acknowledged before stay, so that a
-//            repeated report may be kept twice.
+//            an error the messages that were acknowledged before stay, so that
+//            a repeated report may be kept twice.
+//   Size     a record of more than message.max.bytes is dropped and counted.
+//            A topic whose max.message.bytes is smaller refuses whole batches,
+//            which are errors.
 //   Old      how long messages stay is the topic's retention.
 //   Threads  as EventSink.
 #ifndef SEMRANK_SERVER_EVENTS_KAFKA_EVENT_SINK_H_
 #define SEMRANK_SERVER_EVENTS_KAFKA_EVENT_SINK_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,8 +32,8 @@ class KafkaEventSink final : public EventSink {
     std::string brokers = {};
     std::string topic = {};
     std::string properties_file = {};  // of librdkafka; empty = none
-    // How long the brokers may take; message.timeout.ms of the file counts
-    // more.
+    // How long the brokers may take; message.timeout.ms of the file may only
+    // be less.
     absl::Duration timeout = absl::Seconds(3);
   };
 
@@ -47,6 +50,7 @@ class KafkaEventSink final : public EventSink {
   }
   const std::string& name() const override { return client_->name(); }
   std::int64_t num_bytes() const override { return 0; }
+  std::int64_t num_too_large() const override { return num_too_large_; }
 
  private:
   explicit KafkaEventSink(const Options& options) : timeout_(options.timeout) {}
@@ -60,6 +64,7 @@ class KafkaEventSink final : public EventSink {
   void Flush();
 
   const absl::Duration timeout_;
+  std::atomic<std::int64_t> num_too_large_ = 0;
   // The first error of the messages of one Append.
   rd_kafka_resp_err_t error_ = RD_KAFKA_RESP_ERR_NO_ERROR;
   std::unique_ptr<KafkaClient> client_;

