@@ -105,16 +105,19 @@ absl::StatusOr<std::unique_ptr<KafkaClient>> KafkaClient::Create(
 // What follows from the error of each broker says less than that.
 void KafkaClient::NoteError(rd_kafka_t* /*handle*/, int error,
                             const char* reason, void* client) {
-  std::string& last_error = static_cast<KafkaClient*>(client)->last_error_;
-  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && !last_error.empty()) {
+  auto& noted = *static_cast<KafkaClient*>(client);
+  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN &&
+      !noted.last_error_.empty()) {
     return;
   }
-  last_error = reason;
+  noted.last_error_ = reason;
+  noted.last_error_code_ = static_cast<rd_kafka_resp_err_t>(error);
 }
 
 absl::Status KafkaClient::StatusOf(rd_kafka_resp_err_t error) const {
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return absl::OkStatus();
-  const absl::StatusCode code = IsRefusal(error)
+  // After a refused login `error` only says that no broker answered.
+  const absl::StatusCode code = IsRefusal(error) || IsRefusal(last_error_code_)
                                     ? absl::StatusCode::kPermissionDenied
                                     : absl::StatusCode::kUnavailable;
   return {code,

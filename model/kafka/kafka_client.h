@@ -78,6 +78,7 @@ class KafkaClient {
   const std::string topic_;
   // What librdkafka last said about its brokers; empty = nothing.
   std::string last_error_;
+  rd_kafka_resp_err_t last_error_code_ = RD_KAFKA_RESP_ERR_NO_ERROR;
   std::unique_ptr<rd_kafka_t, Destroy> handle_;  // last: it calls NoteError
 };
 

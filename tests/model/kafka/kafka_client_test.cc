@@ -54,6 +54,22 @@ TEST(KafkaClientTest, FindsThePartitionsOfATopic) {
   EXPECT_THAT(*partitions, ElementsAre(0, 1, 2));
 }
 
+// The mock cluster knows no SASL, and closes the connection.
+TEST(KafkaClientTest, ALoginThatIsRefusedIsPermissionDenied) {
+  const MockKafka kafka("events");
+  const auto client = KafkaClient::Create(
+      RD_KAFKA_PRODUCER,
+      {.brokers = kafka.brokers(),
+       .topic = "events",
+       .properties = {{"security.protocol", "sasl_plaintext"},
+                      {"sasl.mechanisms", "PLAIN"},
+                      {"sasl.username", "me"},
+                      {"sasl.password", "hush"}}});
+  ASSERT_THAT(client, IsOk());
+  EXPECT_THAT((*client)->FindPartitions(absl::Seconds(2)),
+              StatusIs(absl::StatusCode::kPermissionDenied));
+}
+
 TEST(KafkaClientTest, AClusterThatIsAwayIsNamed) {
   const auto client = KafkaClient::Create(
       RD_KAFKA_PRODUCER, {.brokers = "127.0.0.1:1", .topic = "events"});
