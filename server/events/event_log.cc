@@ -294,7 +294,7 @@ void EventLog::Acknowledge(const absl::Status& status, const Batch& batch) {
 // reported do not count.
 void EventLog::CountList(const Impression& impression) {
   if (!impression.ranker_b.empty()) return;
-  const std::uint32_t ranker = rankers_.CountList(impression.ranker);
+  const std::uint32_t ranker = rankers_.CountList(impression.ranker, now());
   lists_.Change(impression.id, [&](KnownList& list) { list.ranker = ranker; });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace semrank {
 namespace {
@@ -13,6 +14,9 @@ struct Depth {
 };
 constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
 constexpr Depth kDepths[] = {{"1", 1}, {"3", 3}, {"10", 10}, {"all", kAll}};
+
+// Counts the lists of rankers beyond kMaxRankers.
+constexpr std::string_view kOther = "other";
 
 // The labels of "shop/3".
 std::map<std::string, std::string> LabelsOf(std::string_view ranker) {
@@ -36,47 +40,60 @@ RankerCounters::RankerCounters(Metrics& metrics)
   static_assert(std::size(kDepths) == kNumDepths);
 }
 
-std::uint32_t RankerCounters::CountList(std::string_view ranker) {
-  auto found = std::ranges::find(rankers_, ranker, &Ranker::name);
-  if (found == rankers_.end()) {
-    if (rankers_.size() == kMaxRankers) RemoveOldest();
-    std::map<std::string, std::string> labels = LabelsOf(ranker);
-    Ranker added{.name = std::string(ranker),
-                 .lists = &lists_.Add(labels),
-                 .clicked = {}};
-    for (std::size_t i = 0; i < kNumDepths; ++i) {
-      labels["within"] = kDepths[i].name;
-      added.clicked[i] = &clicked_.Add(labels);
-    }
-    found = rankers_.insert(rankers_.end(), std::move(added));
+std::uint32_t RankerCounters::CountList(std::string_view ranker,
+                                        absl::Time now) {
+  const auto find = [&] {
+    return std::ranges::find(rankers_, ranker, &Ranker::name);
+  };
+  if (find() == rankers_.end() && rankers_.size() >= kMaxRankers &&
+      !RemoveIdle(now)) {
+    ranker = kOther;
   }
+  auto found = find();
+  if (found == rankers_.end()) found = Add(ranker);
+  found->last_list = now;
   found->lists->Increment();
-  return first_number_ + static_cast<std::uint32_t>(found - rankers_.begin());
+  return found->number;
 }
 
 std::uint8_t RankerCounters::CountClick(std::uint32_t ranker,
                                         std::uint8_t known,
                                         std::uint32_t position) {
-  // The series of an older one are gone.
-  if (ranker < first_number_) return known;
-  const Ranker& clicked = rankers_[ranker - first_number_];
+  const auto clicked = std::ranges::find(rankers_, ranker, &Ranker::number);
+  // The series of one that was replaced are gone.
+  if (clicked == rankers_.end()) return known;
   for (std::size_t i = 0; i < kNumDepths; ++i) {
     const auto bit = static_cast<std::uint8_t>(1U << i);
     const bool is_within = kDepths[i].positions == kAll ||
                            (position != 0 && position <= kDepths[i].positions);
     if (!is_within || (known & bit) != 0) continue;
-    clicked.clicked[i]->Increment();
+    clicked->clicked[i]->Increment();
     known |= bit;
   }
   return known;
 }
 
-void RankerCounters::RemoveOldest() {
-  const Ranker& oldest = rankers_.front();
-  lists_.Remove(oldest.lists);
-  for (Counter* const counter : oldest.clicked) clicked_.Remove(counter);
-  rankers_.pop_front();
-  ++first_number_;
+RankerCounters::Rankers::iterator RankerCounters::Add(std::string_view ranker) {
+  std::map<std::string, std::string> labels = LabelsOf(ranker);
+  Ranker added{.name = std::string(ranker),
+               .number = next_number_++,
+               .last_list = {},
+               .lists = &lists_.Add(labels),
+               .clicked = {}};
+  for (std::size_t i = 0; i < kNumDepths; ++i) {
+    labels["within"] = kDepths[i].name;
+    added.clicked[i] = &clicked_.Add(labels);
+  }
+  return rankers_.insert(rankers_.end(), std::move(added));
+}
+
+bool RankerCounters::RemoveIdle(absl::Time now) {
+  const auto idle = std::ranges::min_element(rankers_, {}, &Ranker::last_list);
+  if (now - idle->last_list < kMinIdle) return false;
+  lists_.Remove(idle->lists);
+  for (Counter* const counter : idle->clicked) clicked_.Remove(counter);
+  rankers_.erase(idle);
+  return true;
 }
 
 }  // namespace semrank

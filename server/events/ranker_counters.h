@@ -2,8 +2,9 @@
 // them, as families of Metrics: click rates and abandonment while they arise.
 // `semrank events stats` has them without robots and doubles.
 //
-//   Series   of the latest kMaxRankers versions; those of older ones are
-//            removed.
+//   Series   of kMaxRankers versions. A further one replaces the one that
+//            ranked least recently if that was kMinIdle ago; else its lists
+//            count under the name "other".
 //   Threads  not thread-safe.
 #ifndef SEMRANK_SERVER_EVENTS_RANKER_COUNTERS_H_
 #define SEMRANK_SERVER_EVENTS_RANKER_COUNTERS_H_
@@ -14,24 +15,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/time/time.h"
 #include "server/base/metrics.h"
 
 namespace semrank {
 
 class RankerCounters {
  public:
-  static constexpr std::size_t kMaxRankers = 8;
+  static constexpr std::size_t kMaxRankers = 32;
+  static constexpr absl::Duration kMinIdle = absl::Hours(1);
 
   // `metrics` must outlive the counters.
   explicit RankerCounters(Metrics& metrics);
 
   // Counts a list of `ranker`, "shop/3", and returns the ranker's number, which
-  // is not 0.
-  std::uint32_t CountList(std::string_view ranker);
+  // is not 0 and, as few rankers are replaced an hour, has at most 24 bits.
+  std::uint32_t CountList(std::string_view ranker, absl::Time now);
 
   // Counts a click at `position` (0 = unknown) on a list of the ranker. `known`
   // is what earlier clicks on the list have returned, or 0: a list counts once.
@@ -46,15 +49,20 @@ class RankerCounters {
 
   struct Ranker {
     std::string name;
+    std::uint32_t number;
+    absl::Time last_list;
     Counter* lists;
     std::array<Counter*, kNumDepths> clicked;
   };
-  void RemoveOldest();
+  using Rankers = std::vector<Ranker>;
+  Rankers::iterator Add(std::string_view ranker);
+  // False if all rankers are in use.
+  bool RemoveIdle(absl::Time now);
 
   prometheus::Family<Counter>& lists_;
   prometheus::Family<Counter>& clicked_;
-  std::deque<Ranker> rankers_;      // oldest first
-  std::uint32_t first_number_ = 1;  // of rankers_
+  Rankers rankers_;
+  std::uint32_t next_number_ = 1;
 };
 
 }  // namespace semrank

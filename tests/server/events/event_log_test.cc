@@ -244,17 +244,41 @@ TEST_F(EventLogTest, ListsAndClickedListsCountByModelVersion) {
                              "within=\"all\"} 1\n")));
 }
 
-TEST(RankerCountersTest, TheSeriesOfTheOldestVersionGo) {
+TEST(RankerCountersTest, RankersBeyondTheCapCountAsOther) {
   Metrics metrics;
   RankerCounters counters(metrics);
-  const std::uint32_t first = counters.CountList("shop/1");
-  for (int i = 2; i <= 9; ++i) {
-    counters.CountList("shop/" + std::to_string(i));
+  const absl::Time now = absl::Now();
+  const auto ranker = [](std::size_t i) { return "shop/" + std::to_string(i); };
+  const std::uint32_t first = counters.CountList(ranker(1), now);
+  for (std::size_t i = 2; i <= RankerCounters::kMaxRankers + 2; ++i) {
+    counters.CountList(ranker(i), now);
   }
-  EXPECT_EQ(counters.CountClick(first, 0, 1), 0);
+  EXPECT_EQ(counters.CountList(ranker(1), now), first);
+  EXPECT_EQ(counters.CountClick(first, 0, 1), 0b1111);
+  EXPECT_THAT(
+      metrics.Render(),
+      AllOf(HasSubstr(
+                "semrank_ranked_lists_total{name=\"shop\",version=\"1\"} 2\n"),
+            HasSubstr("semrank_ranked_lists_total{name=\"other\"} 2\n")));
+}
+
+TEST(RankerCountersTest, AnIdleRankerIsReplaced) {
+  Metrics metrics;
+  RankerCounters counters(metrics);
+  const absl::Time now = absl::Now();
+  const absl::Time later = now + RankerCounters::kMinIdle;
+  const std::uint32_t first = counters.CountList("old/1", now);
+  const std::uint32_t second = counters.CountList("old/2", now);
+  for (std::size_t i = 3; i <= RankerCounters::kMaxRankers; ++i) {
+    counters.CountList("new/" + std::to_string(i), later);
+  }
+  EXPECT_EQ(counters.CountList("old/1", later), first);
+  EXPECT_GT(counters.CountList("new/1", later), second);
+  EXPECT_EQ(counters.CountClick(second, 0, 1), 0);
   const std::string text = metrics.Render();
-  EXPECT_THAT(text, ::testing::Not(HasSubstr("version=\"1\"")));
-  EXPECT_THAT(text, HasSubstr("version=\"9\""));
+  EXPECT_THAT(text, HasSubstr("name=\"old\",version=\"1\""));
+  EXPECT_THAT(text, HasSubstr("name=\"new\",version=\"1\""));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("version=\"2\"")));
 }
 
 TEST(RecentIdsTest, TheLatestAreRemembered) {
