@@ -22,8 +22,9 @@ constexpr absl::Duration kExpiryInterval = absl::Minutes(10);
 
 // About the memory of a record with its texts.
 std::size_t NumBytes(const Impression& impression) {
-  std::size_t sum = sizeof(impression) + impression.query.size() +
-                    impression.user.size() + impression.session.size();
+  std::size_t sum = sizeof(impression) + impression.id.size() +
+                    impression.query.size() + impression.user.size() +
+                    impression.session.size();
   for (const ShownResult& result : impression.results) {
     sum += sizeof(result) + result.document.size() + result.title.size();
   }
@@ -32,7 +33,8 @@ std::size_t NumBytes(const Impression& impression) {
 std::size_t NumBytes(const EventReport& report) {
   std::size_t sum = sizeof(report);
   for (const Event& event : report.events) {
-    sum += sizeof(event) + event.document.size();
+    sum += sizeof(event) + event.id.size() + event.impression.size() +
+           event.kind.size() + event.document.size();
   }
   for (const Impression& impression : report.impressions) {
     sum += NumBytes(impression);

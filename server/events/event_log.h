@@ -12,7 +12,8 @@
 //            fails after `max_report_wait`, and further ones at once.
 //   Privacy  users and sessions are written as keyed hashes, and the query as
 //            Options::text says.
-//   Memory   the queue twice, and the latest ids (RecentIds): 32 MB of the two
+//   Memory   the queue twice, the lines of the largest commit, what the sink
+//            copies of them, and the latest ids (RecentIds): 32 MB of the two
 //            kinds together.
 //   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_EVENTS_EVENT_LOG_H_

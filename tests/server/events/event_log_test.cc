@@ -136,6 +136,17 @@ TEST_F(EventLogTest, AFullQueueDropsImpressionsAndRefusesReports) {
   EXPECT_EQ(log_->counters().num_unwritten_reports(), 1);
 }
 
+TEST_F(EventLogTest, TheTextsOfAnEventCountInTheQueue) {
+  options_.max_queue_bytes = 1'000;
+  Open();
+  const std::string text(1'000, 'x');
+  for (const Event& event : {Event{.id = text}, Event{.impression = text},
+                             Event{.kind = text}, Event{.document = text}}) {
+    EXPECT_THAT(Report({.events = {event}}).status,
+                StatusIs(absl::StatusCode::kUnavailable));
+  }
+}
+
 TEST_F(EventLogTest, AFullDiskFailsReportsUntilThereIsSpace) {
   {
     const FullDisk disk(0);
