@@ -85,9 +85,10 @@ std::string EventLog::AddImpression(Impression impression,
       counters_.CountImpressions(1, /*written=*/false);
       return id;
     }
+    // Precedes the commit, which adds the list's ranker.
+    lists_.Add(id, {.length = list_length});
     queue_.impressions.push_back(std::move(impression));
   }
-  lists_.Add(id, {.length = list_length});
   return id;
 }
 
