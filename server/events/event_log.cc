@@ -17,6 +17,8 @@ using Clock = std::chrono::steady_clock;
 // A commit does not wait for more than this.
 constexpr std::size_t kMaxGatheredBytes = std::size_t{1} << 20;
 constexpr std::size_t kNumRemembered = 400'000;
+// The waiting callers are looked at so often within max_report_wait.
+constexpr int kLooksPerWait = 20;
 // How often old files are looked for while no record comes.
 constexpr absl::Duration kExpiryInterval = absl::Minutes(10);
 
@@ -59,7 +61,8 @@ EventLog::EventLog(std::unique_ptr<EventSink> sink, const KeyedHash& hash,
       lists_(kNumRemembered),
       events_(kNumRemembered),
       writer_([this] { Run(); }),
-      watch_(options_.max_report_wait / 4, [this] { EndLongWaits(); }) {}
+      watch_(options_.max_report_wait / kLooksPerWait,
+             [this] { EndLongWaits(); }) {}
 
 EventLog::~EventLog() {
   {
@@ -319,9 +322,11 @@ EventLog::Done EventLog::TakeFirstWaiting() {
   return done;
 }
 
+// A caller that would exceed its wait before the next look is answered now.
 void EventLog::EndLongWaits() {
-  const TimePoint limit =
-      Clock::now() - absl::ToChronoNanoseconds(options_.max_report_wait);
+  const absl::Duration max_wait =
+      options_.max_report_wait / kLooksPerWait * (kLooksPerWait - 1);
+  const TimePoint limit = Clock::now() - absl::ToChronoNanoseconds(max_wait);
   std::vector<Done> late;
   bool has_changed = false;
   {

@@ -9,7 +9,7 @@
 //            wakes no thread.
 //   Sink     when it is full or away, impressions are dropped and reports fail;
 //            the next commit that succeeds ends this. When it hangs, a report
-//            fails after `max_report_wait`, and further ones at once.
+//            fails within `max_report_wait`, and further ones at once.
 //   Privacy  users and sessions are written as keyed hashes, and the query as
 //            Options::text says.
 //   Memory   the queue twice, the lines of the largest commit, what the sink
