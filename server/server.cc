@@ -34,8 +34,8 @@ constexpr absl::Duration kMaxRetryInterval = absl::Seconds(1);
 constexpr absl::Duration kStopSlack = absl::Seconds(5);
 // Part of it: time for JSON calls to send that they were cancelled.
 constexpr absl::Duration kCancelTime = absl::Seconds(1);
-// Writing the queued vectors takes seconds at most.
-constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
+// Writing the queued vectors and events takes seconds at most.
+constexpr absl::Duration kMaxClosing = absl::Seconds(10);
 
 // Null for --store=none. A store that cannot be used is an error, also a Redis
 // that does not answer: without its documents the catalog would be empty, and
@@ -374,10 +374,11 @@ bool Server::Stop(absl::Time deadline) {
   const bool all_ended = Drain(deadline);
   LogInfo("stopped; running calls %s",
           all_ended ? "ended" : "had to be cancelled");
-  // No call embeds any more; the vectors in the queue are still written.
-  const Watchdog watchdog(kMaxStoreClosing);
+  // No call embeds or reports any more; what is in the queues is still written.
+  const Watchdog watchdog(kMaxClosing);
   catalog_.Stop();
   stored_.reset();
+  events_.reset();
   return all_ended;
 }
 

@@ -102,14 +102,15 @@ class Server {
   // a thread of the server, and logs what is new.
   void Reload();
 
-  // Returns when every call has ended and what was queued for the store is
-  // written; false when calls had to be cancelled:
+  // Returns when every call has ended and what was queued for the store and
+  // for --events is written; false when calls had to be cancelled:
   //   1. reports NOT_SERVING, and answers calls for --drain_delay, so that load
   //      balancers stop sending them;
   //   2. refuses new connections and calls, and lets the calls in flight end
   //      until `deadline`;
   //   3. cancels the others and closes the ports;
-  //   4. stops following models and changes, and writes the queued vectors.
+  //   4. stops following models and changes, and writes the queued vectors and
+  //      events.
   // A stop that hangs ends the process with exit code 1: 5 seconds after
   // `deadline`, or 10 seconds after step 4 began.
   bool Stop(absl::Time deadline);
@@ -149,7 +150,7 @@ class Server {
   ModelStore models_;
   const std::unique_ptr<DocumentStore> store_;  // null = none
   std::unique_ptr<StoredVectors> stored_;       // null without a store
-  const std::unique_ptr<EventLog> events_;      // null without --events
+  std::unique_ptr<EventLog> events_;            // null without --events
   const TextEmbedder embedder_;
   SyncedCatalog catalog_;
   const RankingEngine ranking_;

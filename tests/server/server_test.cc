@@ -3,15 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/event_folder.h"
 #include "tests/support/http_client.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 class ServerTest : public ::testing::Test {
  protected:
@@ -42,6 +45,20 @@ TEST_F(ServerTest, IsReadyBetweenStartAndStop) {
   EXPECT_EQ(HttpGet(address, "/readyz").status, 200);
   EXPECT_TRUE(server->Stop(absl::Now() + absl::Seconds(30)));
   EXPECT_EQ(HttpGet(address, "/readyz").status, 0);
+}
+
+TEST_F(ServerTest, StopWritesTheQueuedImpressions) {
+  folder_.Put(1, MakeTinyModel());
+  const TempDir dir;
+  options_.events.folder = dir.File("events");
+  ServerSubstitutes substitutes;
+  substitutes.models = {{folder_.Source("tiny")}};
+  substitutes.events.impression_delay = absl::Hours(1);
+  const auto server = Server::Create(options_, std::move(substitutes)).value();
+  ASSERT_THAT(server->Start(), IsOk());
+  server->parts().events->AddImpression({.query = "shoe"}, 1);
+  EXPECT_TRUE(server->Stop(absl::Now() + absl::Seconds(30)));
+  EXPECT_THAT(RecordsOf<Impression>(options_.events.folder), SizeIs(1));
 }
 
 TEST_F(ServerTest, OnLoopbackAnswersUnderItsNamesOnly) {
