@@ -1,5 +1,7 @@
 // The records of a stream of Redis or of a topic of Kafka, in their order.
 //
+//   End      where the stream ended when Begin was called, so that reading ends
+//            also while servers write faster than it reads.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_CLIENT_STREAMS_EVENT_STREAM_H_
 #define SEMRANK_CLIENT_STREAMS_EVENT_STREAM_H_
@@ -30,8 +32,8 @@ class EventStream {
   virtual absl::Status Begin(const std::string& position) = 0;
 
   // Reads the line of the next record, without newline; an entry of others, who
-  // write to the stream, may be empty or any text. False at the end of what the
-  // stream has. Errors name the stream.
+  // write to the stream, may be empty or any text. False at the end. Errors
+  // name the stream.
   virtual absl::StatusOr<bool> Next(std::string& line) = 0;
 
   // Where a reader begins that is to read what follows the last line; one line

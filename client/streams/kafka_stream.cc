@@ -44,7 +44,7 @@ struct DestroyMessage {
 };
 using Message = std::unique_ptr<rd_kafka_message_t, DestroyMessage>;
 
-// Reads all partitions until each has come to its end once.
+// Reads each partition up to the end that it had at first.
 class KafkaStream final : public EventStream {
  public:
   explicit KafkaStream(std::unique_ptr<KafkaClient> client)
@@ -55,9 +55,12 @@ class KafkaStream final : public EventStream {
     SEMRANK_ASSIGN_OR_RETURN(offsets_, ParseOffsets(position));
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int32_t> partitions,
                              client_->FindPartitions(kFirstAnswer));
-    rd_kafka_topic_partition_list_t* const list =
-        rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size()));
     for (const std::int32_t partition : partitions) {
+      SEMRANK_RETURN_IF_ERROR(FindEnd(partition));
+    }
+    rd_kafka_topic_partition_list_t* const list =
+        rd_kafka_topic_partition_list_new(static_cast<int>(ends_.size()));
+    for (const auto& [partition, end] : ends_) {
       const auto known = offsets_.find(partition);
       rd_kafka_topic_partition_list_add(list, client_->topic().c_str(),
                                         partition)
@@ -66,25 +69,27 @@ class KafkaStream final : public EventStream {
     }
     const rd_kafka_resp_err_t error = rd_kafka_assign(client_->get(), list);
     rd_kafka_topic_partition_list_destroy(list);
-    num_open_ = partitions.size();
     return client_->StatusOf(error);
   }
 
   absl::StatusOr<bool> Next(std::string& line) override {
-    while (num_open_ > 0) {
+    while (!ends_.empty()) {
       const Message message(rd_kafka_consumer_poll(client_->get(), kTimeoutMs));
       if (message == nullptr) {
         return client_->StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT);
       }
+      // The last offsets may be those of messages that were compacted away.
       if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-        --num_open_;
-        // New messages of the partition would end it once more.
-        Pause(message->partition);
+        EndPartition(message->partition);
         continue;
       }
       SEMRANK_RETURN_IF_ERROR(client_->StatusOf(message->err));
-      offsets_[message->partition] = message->offset + 1;
+      const auto end = ends_.find(message->partition);
+      if (end == ends_.end()) continue;
+      const std::int64_t next = message->offset + 1;
+      offsets_[message->partition] = next;
       line.assign(static_cast<const char*>(message->payload), message->len);
+      if (next >= end->second) EndPartition(message->partition);
       return true;
     }
     return false;
@@ -96,7 +101,24 @@ class KafkaStream final : public EventStream {
   const std::string& name() const override { return client_->name(); }
 
  private:
-  void Pause(std::int32_t partition) {
+  // Notes the end of the partition, unless all of it has been read. An offset
+  // beyond the end is that of a topic which was made anew; it is read from its
+  // beginning.
+  absl::Status FindEnd(std::int32_t partition) {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    SEMRANK_RETURN_IF_ERROR(client_->StatusOf(rd_kafka_query_watermark_offsets(
+        client_->get(), client_->topic().c_str(), partition, &begin, &end,
+        kTimeoutMs)));
+    const auto known = offsets_.find(partition);
+    if ((known == offsets_.end() ? begin : known->second) != end) {
+      ends_[partition] = end;
+    }
+    return absl::OkStatus();
+  }
+
+  void EndPartition(std::int32_t partition) {
+    ends_.erase(partition);
     rd_kafka_topic_partition_list_t* const list =
         rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, client_->topic().c_str(),
@@ -107,7 +129,7 @@ class KafkaStream final : public EventStream {
 
   const std::unique_ptr<KafkaClient> client_;
   Offsets offsets_;
-  std::size_t num_open_ = 0;  // partitions that have not come to their end
+  Offsets ends_;  // of the partitions that have not come to theirs
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ class RedisStream final : public EventStream {
   absl::Status Begin(const std::string& position) override {
     position_ = position;
     pool_.LookUpAddress();
+    SEMRANK_RETURN_IF_ERROR(FindEnd());
     return ReadPage();
   }
 
@@ -59,25 +60,41 @@ class RedisStream final : public EventStream {
   const std::string& name() const override { return name_; }
 
  private:
+  absl::Status FindEnd() {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const RedisReply last,
+        CallForArray({"XREVRANGE", key_, "+", "-", "COUNT", "1"}));
+    if (last->elements == 0) return absl::OkStatus();
+    std::string record;
+    return ReadEntry(*last->element[0], end_, record)
+               ? absl::OkStatus()
+               : pool_.Named(UnexpectedReply());
+  }
+
   absl::Status ReadPage() {
     // Entries after the position.
     const std::string begin =
         position_.empty() ? "-" : absl::StrCat("(", position_);
-    const RedisCommand command = {"XRANGE", key_, begin, "+", "COUNT", kCount};
+    SEMRANK_ASSIGN_OR_RETURN(
+        page_, CallForArray({"XRANGE", key_, begin, end_, "COUNT", kCount}));
+    next_ = 0;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<RedisReply> CallForArray(const RedisCommand& command) {
     SEMRANK_ASSIGN_OR_RETURN(
         auto replies,
         pool_.Call({&command, 1}, std::chrono::steady_clock::now() + kTimeout,
                    kLimits));
     if (!IsArray(*replies.front())) return pool_.Named(UnexpectedReply());
-    page_ = std::move(replies.front());
-    next_ = 0;
-    return absl::OkStatus();
+    return std::move(replies.front());
   }
 
   const std::string key_;
   const std::string name_;
   RedisPool pool_;
   std::string position_;
+  std::string end_ = "-";  // the last entry; "-" = before all
   RedisReply page_;
   std::size_t next_ = 0;
 };

@@ -65,6 +65,11 @@ class StreamImportTest : public ::testing::TestWithParam<EventAddress::Kind> {
     }
     return times;
   }
+  std::unique_ptr<EventStream> Open() const {
+    return (redis_ != nullptr ? MakeRedisStream(options_.stream)
+                              : MakeKafkaStream(options_.stream))
+        .value();
+  }
   StreamedRecords Import() {
     const auto imported = ImportStream(options_);
     EXPECT_THAT(imported, IsOk());
@@ -94,6 +99,25 @@ TEST_P(StreamImportTest, TheNextImportHasWhatFollows) {
   Append({1, 5});
   EXPECT_EQ(Import().events, 2);
   EXPECT_THAT(Times(), ElementsAre(1, 2, 1, 5));
+}
+
+TEST_P(StreamImportTest, WhatIsAddedMeanwhileIsForTheNextImport) {
+  Append({1, 2});
+  const auto stream = Open();
+  ASSERT_THAT(stream->Begin(""), IsOk());
+  int num_lines = 0;
+  std::string line;
+  // Without an end there would be one more with each.
+  while (num_lines < 10 && stream->Next(line).value()) {
+    ++num_lines;
+    Append({3});
+  }
+  EXPECT_EQ(num_lines, 2);
+
+  const auto next = Open();
+  ASSERT_THAT(next->Begin(stream->position()), IsOk());
+  while (num_lines < 10 && next->Next(line).value()) ++num_lines;
+  EXPECT_EQ(num_lines, 4);
 }
 
 TEST_P(StreamImportTest, MuchBecomesSeveralFiles) {
