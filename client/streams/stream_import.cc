@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
 #include "model/base/interrupt.h"
@@ -67,10 +69,12 @@ absl::StatusOr<std::unique_ptr<EventStream>> MakeStream(
              : MakeKafkaStream(options);
 }
 
-// Several imports may begin within the same millisecond.
+// The file follows those of earlier imports, whatever times its records have.
 absl::Status WriteFile(const std::string& folder, SortedRecords& records) {
+  const std::int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  // Several files may be written within the same millisecond.
   for (std::int64_t number = 1;; ++number) {
-    const absl::Status status = records.Write(folder, number).status();
+    const absl::Status status = records.Write(folder, now_ms, number).status();
     if (!absl::IsAlreadyExists(status)) return status;
   }
 }

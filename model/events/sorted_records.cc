@@ -27,15 +27,17 @@ void SortedRecords::Add(const EventRecord& record) {
     ++num_events_;
   }
   line.text.pop_back();  // the line break
+  first_time_ms_ = std::min(first_time_ms_, line.time_ms);
   num_bytes_ += line.text.capacity() + sizeof(line);
   lines_.push_back(std::move(line));
 }
 
 absl::StatusOr<std::string> SortedRecords::Write(const std::string& folder,
+                                                 std::int64_t time_ms,
                                                  std::int64_t number) {
   std::ranges::stable_sort(lines_, {}, &Line::time_ms);
-  std::string path = absl::StrFormat(
-      "%s/%s", folder, EventFileName(lines_.front().time_ms, number));
+  std::string path =
+      absl::StrFormat("%s/%s", folder, EventFileName(time_ms, number));
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
     return absl::AlreadyExistsError(absl::StrFormat(

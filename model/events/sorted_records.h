@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,16 @@ class SortedRecords {
   std::int64_t num_impressions() const { return num_impressions_; }
   std::int64_t num_events() const { return num_events_; }
   bool empty() const { return lines_.empty(); }
+  // The least time of a record; there is at least one.
+  std::int64_t first_time_ms() const { return first_time_ms_; }
   // Memory.
   std::size_t num_bytes() const { return num_bytes_; }
 
-  // Writes the records in order of time as a file that is named after the first
-  // of them and `number`, and returns its path. There is at least one record,
-  // and the caller holds the folder's lock. AlreadyExists if the file exists.
+  // Writes the records in order of time as a file that is named after `time_ms`
+  // and `number`, and returns its path. There is at least one record, and the
+  // caller holds the folder's lock. AlreadyExists if the file exists.
   absl::StatusOr<std::string> Write(const std::string& folder,
-                                    std::int64_t number);
+                                    std::int64_t time_ms, std::int64_t number);
 
  private:
   struct Line {
@@ -38,6 +41,7 @@ class SortedRecords {
   };
 
   std::vector<Line> lines_;
+  std::int64_t first_time_ms_ = std::numeric_limits<std::int64_t>::max();
   std::size_t num_bytes_ = 0;
   std::int64_t num_impressions_ = 0;
   std::int64_t num_events_ = 0;

@@ -80,8 +80,9 @@ absl::StatusOr<ImportedRecords> ImportUbi(const UbiImportOptions& options) {
   counts.impressions = records.num_impressions();
   counts.events = records.num_events();
   if (records.empty()) return counts;
-  SEMRANK_ASSIGN_OR_RETURN(counts.file,
-                           records.Write(options.folder, /*number=*/0));
+  SEMRANK_ASSIGN_OR_RETURN(
+      counts.file, records.Write(options.folder, records.first_time_ms(),
+                                 /*number=*/0));
   return counts;
 }
 

@@ -95,10 +95,18 @@ TEST_P(StreamImportTest, TheNextImportHasWhatFollows) {
   Append({1, 2});
   Import();
   EXPECT_EQ(Import().files, 0);
-  // Its first record has the time of the file that exists.
+  // Its first record has the time of an earlier one.
   Append({1, 5});
   EXPECT_EQ(Import().events, 2);
   EXPECT_THAT(Times(), ElementsAre(1, 2, 1, 5));
+}
+
+TEST_P(StreamImportTest, FilesHaveTheOrderOfTheirImportsWhateverTheClocksSay) {
+  Append({5});
+  Import();
+  Append({1});
+  Import();
+  EXPECT_THAT(Times(), ElementsAre(5, 1));
 }
 
 TEST_P(StreamImportTest, WhatIsAddedMeanwhileIsForTheNextImport) {
