@@ -24,6 +24,7 @@ namespace semrank {
 namespace {
 
 // Positions by the name of their stream, in a file of lines "name position".
+// Brokers in a name may have blanks between them; a position has none.
 class Positions {
  public:
   static absl::StatusOr<Positions> Read(const std::string& folder) {
@@ -35,9 +36,9 @@ class Positions {
     SEMRANK_RETURN_IF_ERROR(content.status());
     for (const absl::string_view line :
          absl::StrSplit(*content, '\n', absl::SkipEmpty())) {
-      const std::pair<std::string, std::string> parts =
-          absl::StrSplit(line, absl::MaxSplits(' ', 1));
-      positions.by_name_.insert(parts);
+      const std::size_t blank = line.rfind(' ');
+      if (blank == absl::string_view::npos) continue;
+      positions.by_name_.emplace(line.substr(0, blank), line.substr(blank + 1));
     }
     return positions;
   }

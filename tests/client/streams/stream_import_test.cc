@@ -161,6 +161,36 @@ INSTANTIATE_TEST_SUITE_P(All, StreamImportTest,
                                       : "Kafka";
                          });
 
+class KafkaImportTest : public ::testing::Test {
+ protected:
+  KafkaImportTest() {
+    options_.folder = dir_.path();
+    std::string lines;
+    AppendLine(Event{.impression = "list", .kind = "click", .time_ms = 1},
+               lines);
+    const auto sink = KafkaEventSink::Open({.brokers = kafka_.brokers(),
+                                            .topic = "events",
+                                            .timeout = absl::Seconds(60)})
+                          .value();
+    EXPECT_THAT(sink->Append(lines, absl::Now()), IsOk());
+  }
+  absl::StatusOr<StreamedRecords> Import(const std::string& brokers) {
+    options_.stream.address =
+        ParseEventAddress("kafka:" + brokers + "/events").value();
+    return ImportStream(options_);
+  }
+
+  const TempDir dir_;
+  MockKafka kafka_{"events"};
+  StreamImportOptions options_;
+};
+
+TEST_F(KafkaImportTest, BlanksBetweenBrokersBelongToTheNameOfTheStream) {
+  const std::string brokers = kafka_.brokers() + ", " + kafka_.brokers();
+  EXPECT_EQ(Import(brokers)->events, 1);
+  EXPECT_EQ(Import(brokers)->events, 0);
+}
+
 TEST(StreamImportErrorTest, AStreamThatIsAwayIsNamed) {
   const TempDir dir;
   StreamImportOptions options;
