@@ -44,6 +44,13 @@ struct DestroyMessage {
 };
 using Message = std::unique_ptr<rd_kafka_message_t, DestroyMessage>;
 
+// librdkafka asks for the coordinator of the group, though nothing here needs
+// one, and passes on that the operator's rights do not allow this.
+bool IsOfGroup(rd_kafka_resp_err_t error) {
+  return error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
+         error == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE;
+}
+
 // Reads each partition up to the end that it had at first.
 class KafkaStream final : public EventStream {
  public:
@@ -78,6 +85,7 @@ class KafkaStream final : public EventStream {
       if (message == nullptr) {
         return client_->StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT);
       }
+      if (IsOfGroup(message->err)) continue;
       // The last offsets may be those of messages that were compacted away.
       if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         EndPartition(message->partition);

@@ -9,6 +9,8 @@
 #include <librdkafka/rdkafka_mock.h>
 // clang-format on
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -39,6 +41,16 @@ class MockKafka {
   }
   void Stop() { rd_kafka_mock_broker_set_down(cluster_, kBroker); }
   void StartAgain() { rd_kafka_mock_broker_set_up(cluster_, kBroker); }
+  // As brokers whose rights name no group: nobody may ask for a coordinator.
+  void RefuseGroups() {
+    constexpr std::int16_t kFindCoordinator = 10;
+    constexpr std::size_t kTimes = 3;
+    rd_kafka_mock_push_request_errors(
+        cluster_, kFindCoordinator, kTimes,
+        RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+        RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+        RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED);
+  }
 
  private:
   static constexpr int kBroker = 1;

@@ -191,6 +191,13 @@ TEST_F(KafkaImportTest, BlanksBetweenBrokersBelongToTheNameOfTheStream) {
   EXPECT_EQ(Import(brokers)->events, 0);
 }
 
+TEST_F(KafkaImportTest, NoRightToAGroupIsNeeded) {
+  kafka_.RefuseGroups();
+  const auto imported = Import(kafka_.brokers());
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_EQ(imported->events, 1);
+}
+
 TEST(StreamImportErrorTest, AStreamThatIsAwayIsNamed) {
   const TempDir dir;
   StreamImportOptions options;
