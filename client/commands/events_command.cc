@@ -197,8 +197,23 @@ absl::Status RunStreamImport(EventsRun& run) {
   return run.report.Write();
 }
 
+absl::Status CheckSource(const EventsOptions& options) {
+  const bool has_exports =
+      !options.ubi_queries.empty() || !options.ubi_events.empty();
+  if (has_exports && !options.stream.empty()) {
+    return UsageError(
+        "--ubi_queries and --ubi_events exclude --stream (SEMRANK_STREAM)");
+  }
+  if (!options.kafka_config.empty() && !options.stream.starts_with("kafka:")) {
+    return FlagError("kafka_config", options.kafka_config,
+                     "needs --stream=kafka:BROKERS/TOPIC");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunEventImport(EventsRun& run) {
   const EventsOptions& options = run.options;
+  SEMRANK_RETURN_IF_ERROR(CheckSource(options));
   if (!options.stream.empty()) {
     if (run.common.output_file.empty()) {
       return UsageError("--output=DIR is required");

@@ -119,8 +119,8 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
               "the password out of process lists.");
   command.HideSecrets("stream", WithoutPassword);
   command.Add("kafka_config", &options.kafka_config,
-              "For import: file of librdkafka properties, name=value, one a "
-              "line.");
+              "For import of kafka:...: file of librdkafka properties, "
+              "name=value, one a line.");
   AddBadLinesFlag(command, &options.max_bad_lines);
   command.Add("max_join_bytes", &options.join.max_bytes,
               "Memory that texts, sums and lists may take before the command "

@@ -147,6 +147,29 @@ TEST_F(CliEventsTest, ImportNamesWhatItsStreamLacks) {
   EXPECT_THAT(away.err, HasSubstr("redis://127.0.0.1:1"));
 }
 
+TEST_F(CliEventsTest, ImportHasOneSource) {
+  const auto error = [this](std::vector<std::string> arguments,
+                            const ProgramOptions& options = {}) {
+    arguments.insert(arguments.begin(), {"events", "import"});
+    arguments.push_back("--output=" + dir_.File("out"));
+    const ProgramResult result = Run(std::move(arguments), options);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  const auto has_both =
+      AllOf(HasSubstr("--ubi_events"), HasSubstr("SEMRANK_STREAM"));
+  EXPECT_THAT(error({"--stream=redis://127.0.0.1:1/s", "--ubi_queries=q"}),
+              has_both);
+  EXPECT_THAT(error({"--ubi_queries=q", "--ubi_events=e"},
+                    {.environment = {"SEMRANK_STREAM=redis://127.0.0.1:1/s"}}),
+              has_both);
+  const auto needs_kafka = HasSubstr("--kafka_config=f: needs --stream=kafka:");
+  EXPECT_THAT(error({"--stream=redis://127.0.0.1:1/s", "--kafka_config=f"}),
+              needs_kafka);
+  EXPECT_THAT(error({"--ubi_queries=q", "--ubi_events=e", "--kafka_config=f"}),
+              needs_kafka);
+}
+
 TEST_F(CliEventsTest, DeleteRemovesAUser) {
   std::string lines;
   ASSERT_TRUE(KeyedHash::OpenOrCreate(dir_.path()).ok());
