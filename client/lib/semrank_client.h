@@ -80,7 +80,8 @@ class SemrankClient {
 
   // Returns once the events and lists are kept. Events without an event_id and
   // lists without an impression_id get one, so that a call that failed for now
-  // can be repeated and nothing counts twice. Reports are not split.
+  // can be repeated: training counts once what is kept twice. Reports are not
+  // split; one that is Unavailable may be kept in part.
   absl::StatusOr<v1::ReportEventsResponse> ReportEvents(
       const v1::ReportEventsRequest& request);
 

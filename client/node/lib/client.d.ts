@@ -196,8 +196,8 @@ export class SemrankClient {
   search(request: SearchFields): Promise<SearchDocumentsResponse>;
   /**
    * Reports what users did with lists of results, and lists that other systems showed. Resolves once they are kept. Events
-   * without an eventId and lists without an impressionId get one, so that a retry counts nothing twice. Reports are not
-   * split: all or none are kept.
+   * without an eventId and lists without an impressionId get one, so that what a retry keeps twice is counted once in
+   * training. Reports are not split; one that is rejected as UNAVAILABLE may be kept in part.
    */
   reportEvents(report: {events?: Iterable<NewEvent>; impressions?: Iterable<NewShownList>}): Promise<ReportEventsResponse>;
   getModel(model?: ModelName): Promise<Model>;

@@ -81,7 +81,7 @@ def _messages(name: str, kind: type[M], values: Iterable[M | Fields]) -> list[M]
 
 
 def _random_id() -> str:
-    """128 random bits; what has an id counts once, however often it is sent."""
+    """128 random bits; training counts what has an id once, however often it is sent."""
     return secrets.token_urlsafe(16)
 
 
@@ -339,8 +339,8 @@ class Calls:
         """Reports what users did with lists of results, and lists that other systems
         showed: {"impression_id": ..., "kind": "click", "position": 1} is an event.
         Returns once they are kept. Events without an event_id and lists without an
-        impression_id get one, so that a retry counts nothing twice. Reports are not split:
-        all or none are kept."""
+        impression_id get one, so that what a retry keeps twice is counted once in training.
+        Reports are not split; one that fails as UNAVAILABLE may be kept in part."""
         request = event.ReportEventsRequest(events=_messages("events", event.Event, events),
                                             impressions=_messages("impressions", event.ShownList, impressions))
         for reported in request.events:
