@@ -1,5 +1,7 @@
 #include "server/events/kafka_event_sink.h"
 
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
@@ -62,13 +64,19 @@ absl::Status KafkaEventSink::Append(std::string_view lines,
 }
 
 rd_kafka_resp_err_t KafkaEventSink::Produce(std::string_view line) {
+  // The macros of rd_kafka_producev need an extension of GNU C.
+  const rd_kafka_vu_t fields[] = {
+      {.vtype = RD_KAFKA_VTYPE_TOPIC, .u = {.cstr = client_->topic().c_str()}},
+      {.vtype = RD_KAFKA_VTYPE_VALUE,
+       .u = {.mem = {const_cast<char*>(line.data()), line.size()}}},
+      {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u = {.i = RD_KAFKA_MSG_F_COPY}},
+      {.vtype = RD_KAFKA_VTYPE_OPAQUE, .u = {.ptr = this}}};
   const absl::Time end = absl::Now() + timeout_;
   for (;;) {
-    const rd_kafka_resp_err_t error = rd_kafka_producev(
-        client_->get(), RD_KAFKA_V_TOPIC(client_->topic().c_str()),
-        RD_KAFKA_V_VALUE(const_cast<char*>(line.data()), line.size()),
-        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(this),
-        RD_KAFKA_V_END);
+    rd_kafka_error_t* const result =
+        rd_kafka_produceva(client_->get(), fields, std::size(fields));
+    const rd_kafka_resp_err_t error = rd_kafka_error_code(result);
+    rd_kafka_error_destroy(result);
     if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || absl::Now() > end) {
       return error;
     }
