@@ -142,7 +142,7 @@ TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesFewPairs) {
 TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesManyQueries) {
   std::string lines;
   for (int i = 0; i < 150'000; ++i) {
-    lines += absl::StrFormat("q%d\tt%d\n", i % 1500, i % 49);
+    lines += absl::StrFormat("q%d\tt%d\n", i % 1500, i / 30);
   }
   options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
   options_.data.memory_limit = 31'000'000;
