@@ -1,8 +1,8 @@
 // Keeps records of events in a topic of Kafka, a message each.
 //
-//   Kept     when the brokers have acknowledged the message (acks=all). After
-//            an error the messages that were acknowledged before stay, so that
-//            a repeated report may be kept twice.
+//   Kept     A record is kept when the brokers have acknowledged its message
+//            (acks=all). After an error the messages that were acknowledged
+//            before stay, so that a repeated report may be kept twice.
 //   Size     a record of more than message.max.bytes is dropped and counted.
 //            A topic whose max.message.bytes is smaller refuses whole batches,
 //            which are errors.

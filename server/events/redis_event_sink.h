@@ -1,10 +1,10 @@
 // Keeps records of events in a stream of Redis, an entry each
 // (kRedisEventField), which others may read, too.
 //
-//   Kept     when Redis has answered XADD; whether it survives a crash of Redis
-//            is a matter of its appendfsync. After an error the records that
-//            were answered before stay, so that a repeated report may be kept
-//            twice.
+//   Kept     A record is kept when Redis has answered XADD; whether it survives
+//            a crash of Redis is a matter of its appendfsync. After an error
+//            the records that were answered before stay, so that a repeated
+//            report may be kept twice.
 //   Old      once a minute the stream is trimmed, by age and by the memory that
 //            it takes, in whole nodes of about a hundred entries. Needs Redis
 //            6.2 or later.
