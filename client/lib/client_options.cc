@@ -7,8 +7,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "model/base/byte_order_mark.h"
 #include "model/base/file_io.h"
+#include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 

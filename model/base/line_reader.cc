@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "model/base/byte_order_mark.h"
 #include "model/base/byte_source.h"
 #include "model/base/status_macros.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "model/base/byte_order_mark.h"
 #include "model/base/file_io.h"
+#include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {

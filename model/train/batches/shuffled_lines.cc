@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/byte_order_mark.h"
 #include "model/base/byte_source.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
+#include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
