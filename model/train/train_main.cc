@@ -14,7 +14,7 @@
 #include "model/cli/progress.h"
 #include "model/cli/standard_streams.h"
 #include "model/train/distributed/process_launch.h"
-#include "model/train/options/resolve_options.h"
+#include "model/train/options/unused_flags.h"
 #include "model/train/run/general_start.h"
 #include "model/train/run/no_clicks.h"
 #include "model/train/run/publication.h"

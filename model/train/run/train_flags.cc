@@ -25,6 +25,7 @@
 #include "model/train/options/option_flags.h"
 #include "model/train/options/recipes.h"
 #include "model/train/options/resolve_options.h"
+#include "model/train/options/unused_flags.h"
 #include "model/train/run/general_start.h"
 
 namespace semrank {

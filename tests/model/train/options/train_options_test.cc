@@ -9,6 +9,7 @@
 #include "model/train/options/option_flags.h"
 #include "model/train/options/resolve_options.h"
 #include "model/train/options/ssi_options.h"
+#include "model/train/options/unused_flags.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 

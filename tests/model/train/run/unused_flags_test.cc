@@ -1,3 +1,5 @@
+#include "model/train/options/unused_flags.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

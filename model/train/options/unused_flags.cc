@@ -1,0 +1,78 @@
+#include "model/train/options/unused_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "model/format/model_config.h"
+#include "model/train/options/ssi_options.h"
+
+namespace semrank {
+
+std::string WhatMakesUnused(std::string_view flag,
+                            const TrainOptions& options) {
+  const v1::TowerKind tower = options.tower.kind;
+  const v1::FeatureKind features = options.features.kind;
+  const bool is_ssi = tower == v1::TOWER_KIND_SSI;
+  const std::string by_tower = "tower=" + NameOf(tower, kTowerNames);
+  const std::string by_features = "features=" + NameOf(features, kFeatureNames);
+  const std::string by_ssi =
+      "ssi=" + NameOf(options.ssi.variant, kSsiVariantNames);
+
+  if (flag == "biases" || flag == "gamma" || flag == "shared_towers") {
+    return is_ssi ? by_tower : "";
+  }
+  if (flag == "patience") {
+    return options.early_stopping == EpochMeasure::kLast ? "early_stopping=last"
+                                                         : "";
+  }
+  if (flag == "judge_days") {
+    if (options.data.event_paths.empty()) return "train";
+    return options.publish == PublishMode::kIfBetter ? "" : "publish=always";
+  }
+  // The titles of the catalogue count in the lexical part alone.
+  if (flag == "docs") {
+    const bool unused =
+        HasClicks(options.data) && options.features.lexical_weight == 0;
+    return !unused ? "" : is_ssi ? by_tower : "lexical=none";
+  }
+  if (flag == "max_position_weight") {
+    return CorrectsPositions(options.loss) ? "" : "position_bias=none";
+  }
+  if (flag == "hidden") {
+    return is_ssi || tower == v1::TOWER_KIND_LINEAR ? by_tower : "";
+  }
+  if (flag == "embedding_dim") {
+    return is_ssi && !HasSsiVectors(options.ssi.variant) ? by_ssi : "";
+  }
+  if (flag == "ngram_length") return HasLetters(features) ? "" : by_features;
+  if (flag == "max_words") return HasWords(features) ? "" : by_features;
+  if (flag == "max_bigrams" || flag == "min_bigram_count") {
+    return HasBigrams(features) ? "" : by_features;
+  }
+  // Another tower makes all flags of SSI meaningless; only then is there more
+  // to ask of each.
+  if (flag == "margin" || flag == "ssi" || flag.starts_with("ssi_")) {
+    if (!is_ssi) return by_tower;
+  }
+  if (flag == "ssi_unknown_word_buckets") {
+    if (HasBigrams(features)) return by_features;
+    // Unknown words have no vectors; only the identity matches them.
+    if (!MatchesUnknownWords(options.ssi.variant,
+                             options.ssi.pair_hash_buckets > 0)) {
+      return by_ssi;
+    }
+  }
+  return "";
+}
+
+std::vector<std::string> DescribeUnusedFlags(
+    const TrainOptions& options, const std::vector<FlagValue>& flags) {
+  std::vector<std::string> lines;
+  for (const FlagValue& flag : flags) {
+    const std::string reason = WhatMakesUnused(flag.name, options);
+    if (reason.empty()) continue;
+    lines.push_back(absl::StrCat("--", flag.name, "=", flag.value,
+                                 " has no effect with --", reason));
+  }
+  return lines;
+}
+
+}  // namespace semrank
