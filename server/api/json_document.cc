@@ -8,6 +8,7 @@
 #include "model/base/strings.h"
 #include "model/text/utf8.h"
 #include "server/base/errors.h"
+#include "server/http/http_exchange.h"
 #include "server/http/http_responses.h"
 #include "server/requests/error_status.h"
 
@@ -63,6 +64,9 @@ simdjson::ondemand::parser& ParserOfThread() {
 
 // A parser that has grown beyond it is freed: there are some fifty threads.
 constexpr std::size_t kMaxKeptCapacity = std::size_t{1} << 17;
+
+// Otherwise each body would be copied.
+static_assert(HttpBody::kPadding >= JsonDocument::kPadding);
 
 bool HasPadding(const std::string& text) {
   return text.capacity() - text.size() >= JsonDocument::kPadding;

@@ -55,7 +55,6 @@ Target SplitTarget(std::string target) {
 
 // What a body may reserve of what Content-Length claims.
 constexpr std::uint64_t kMaxReservedBytes = 131'072;
-constexpr std::size_t kBodyPadding = 64;
 
 }  // namespace
 
@@ -63,12 +62,12 @@ void HttpBody::reader::init(
     const boost::optional<std::uint64_t>& content_length, ErrorCode& error) {
   error = {};
   body_.reserve(std::min(content_length.value_or(0), kMaxReservedBytes) +
-                kBodyPadding);
+                HttpBody::kPadding);
 }
 
 void HttpBody::reader::finish(ErrorCode& error) {
   error = {};
-  body_.reserve(body_.size() + kBodyPadding);
+  body_.reserve(body_.size() + kPadding);
 }
 
 void SkipEmptyLines(std::string_view& input) {

@@ -38,6 +38,8 @@ inline constexpr std::uint32_t kMaxHeadBytes = 16'384;
 // its end, which parsers of JSON want.
 struct HttpBody {
   using value_type = std::string;
+  // Capacity beyond the body's bytes, since simdjson reads beyond the end.
+  static constexpr std::size_t kPadding = 64;
   class reader {  // Beast's name
    public:
     using ErrorCode = boost::system::error_code;
