@@ -144,7 +144,9 @@ TEST_F(CliEventsTest, ImportNamesWhatItsStreamLacks) {
               HasSubstr("--output=DIR is required"));
   const ProgramResult away =
       Events({"import", "--stream=redis://127.0.0.1:1/s", folder});
-  EXPECT_THAT(away.err, HasSubstr("redis://127.0.0.1:1"));
+  EXPECT_EQ(away.exit_code, 1);
+  EXPECT_THAT(away.err, AllOf(HasSubstr("redis://127.0.0.1:1"),
+                              HasSubstr("Connection refused")));
 }
 
 TEST_F(CliEventsTest, ImportHasOneSource) {

@@ -57,6 +57,14 @@ TEST(LexicalFitTest, ThePriorDecidesWithoutPairsAndLittleWithMany) {
   EXPECT_LT(FitLexicalWeight(DrawClicks(10, 1, 100), {}), 0.3);
 }
 
+TEST(LexicalFitTest, ThePriorKnowsWhetherTheModelBeganFromTheGeneralOne) {
+  TrainOptions options;
+  EXPECT_EQ(LexicalPriorOf(options).weight, LexicalPrior().weight);
+  options.initial_model.is_general = true;
+  EXPECT_EQ(LexicalPriorOf(options).weight, kGeneralPrior.weight);
+  EXPECT_EQ(LexicalPriorOf(options).strength, kGeneralPrior.strength);
+}
+
 TEST(LexicalFitTest, AStrongPriorOutweighsAHandfulOfPairs) {
   const ScoredPairs few = DrawClicks(10, 1, 8);
   EXPECT_LT(FitLexicalWeight(few, {}), 0.3);
