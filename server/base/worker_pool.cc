@@ -66,17 +66,17 @@ const TaskQueue::CallerTasks* TaskQueue::Line::Find(
 // other caller has one turn more than the caller has tasks, and a turn takes at
 // most a slice.
 absl::Duration TaskQueue::Line::CostBefore(std::string_view caller) const {
-  static const CallerTasks& none = *new CallerTasks;
-  const CallerTasks* const found = Find(caller);
-  const CallerTasks& own = found == nullptr ? none : *found;
-  const std::size_t num_callers = callers_.size() - (found == nullptr ? 0 : 1);
-  if (num_callers == 0) return own.cost;
-  const absl::Duration others = cost_ - own.cost;
+  const CallerTasks* const own = Find(caller);
+  const absl::Duration cost = own == nullptr ? absl::ZeroDuration() : own->cost;
+  const std::size_t num_own = own == nullptr ? 0 : own->size();
+  const std::size_t num_callers = callers_.size() - (own == nullptr ? 0 : 1);
+  if (num_callers == 0) return cost;
+  const absl::Duration others = cost_ - cost;
   const absl::Duration turn =
-      std::min(others / static_cast<double>(num_tasks_ - own.size()), kSlice);
+      std::min(others / static_cast<double>(num_tasks_ - num_own), kSlice);
   const absl::Duration turns_before =
-      std::max(own.cost, turn * static_cast<double>(own.size())) + turn;
-  return own.cost +
+      std::max(cost, turn * static_cast<double>(num_own)) + turn;
+  return cost +
          std::min(others, turns_before * static_cast<double>(num_callers));
 }
 
