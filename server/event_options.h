@@ -32,7 +32,7 @@ struct EventOptions {
   // For Redis and Kafka; a folder has its own key.
   std::string key_file = {};
   std::string kafka_config = {};  // properties of librdkafka
-  // FinishOptions makes one of these of `events`.
+  // FinishEvents sets one of these from `events`.
   std::string folder = {};  // empty = no folder
   std::optional<RedisEventSink::Options> redis = {};
   std::optional<KafkaEventSink::Options> kafka = {};
@@ -54,8 +54,8 @@ struct OpenedEvents {
 };
 
 // Null if events are off. Fails with the error of the folder or of a file, or
-// when Redis or Kafka refuses the login. One that cannot be reached is logged
-// alone: it may come back, and rankings do not need it.
+// when Redis or Kafka refuses the login. One that cannot be reached is only
+// logged: it may come back, and rankings do not need it.
 absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenEvents(
     const EventOptions& options);
 

@@ -16,7 +16,7 @@
 namespace semrank {
 namespace {
 
-// Bytes that make one vector of characters, and those that are read for it.
+// A step encodes 12 bytes as 16 characters, and loads 16 bytes.
 constexpr std::size_t kBlockBytes = 12;
 constexpr std::size_t kBlockChars = 16;
 

@@ -31,7 +31,7 @@ class KeyedHash {
   // Reads the key of a folder of events. NotFound if it has none,
   // FailedPrecondition if the file is no key; both name the file.
   static absl::StatusOr<KeyedHash> Open(const std::string& folder);
-  // As Open, of a key that stands elsewhere.
+  // As Open, but reads the key from `path`.
   static absl::StatusOr<KeyedHash> OpenFile(const std::string& path);
   // As Open, but makes the key if there is none. The caller holds the folder's
   // lock: two processes could make two keys.

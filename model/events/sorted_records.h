@@ -1,5 +1,5 @@
-// Records of another source, sorted in memory, which become a file of a folder
-// of events.
+// Sorts the records of another source in memory and writes them as a file of a
+// folder of events.
 //
 //   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_EVENTS_SORTED_RECORDS_H_

@@ -102,7 +102,8 @@ absl::StatusOr<std::unique_ptr<KafkaClient>> KafkaClient::Create(
   return client;
 }
 
-// What follows from the error of each broker says less than that.
+// Keeps the error of a broker: "all brokers are down", which follows it, says
+// less.
 void KafkaClient::NoteError(rd_kafka_t* /*handle*/, int error,
                             const char* reason, void* client) {
   auto& noted = *static_cast<KafkaClient*>(client);

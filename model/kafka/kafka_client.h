@@ -37,7 +37,7 @@ class KafkaClient {
   struct Options {
     std::string brokers;  // "host:port,host:port"
     std::string topic;
-    // The program's; those of the operator's file count more.
+    // A property of properties_file overrides the one that is set here.
     KafkaProperties properties = {};
     std::string properties_file = {};  // empty = none
     OnDelivery on_delivery = nullptr;  // of a producer

@@ -85,7 +85,8 @@ class Embeddings final : public BodyFormat {
 
  private:
   void AppendVector(std::string_view bytes, std::string& json) const {
-    base64_ ? AppendBase64(bytes, json) : AppendNumbers(bytes, json);
+    if (base64_) return AppendBase64(bytes, json);
+    AppendNumbers(bytes, json);
   }
 
   const Limits& limits_;

@@ -47,11 +47,11 @@ struct Task {
 // further one would wait.
 //
 //   Order    short tasks (one slice) and long ones alternate, so neither kind
-//            waits for all of the other. Within a kind callers take turns, so
-//            none waits for the queue of another. The tasks of a caller are
-//            first in, first out; a long one that has begun precedes those that
-//            have not, so that a few run at once and end early instead of all
-//            of them late.
+//            waits for all of the other. Within a kind callers are served
+//            round-robin, so none waits for the queue of another. The tasks of
+//            a caller are first in, first out; a long one that has begun
+//            precedes those that have not, so that a few run at once and end
+//            early instead of all of them late.
 //   Wait     the estimated cost of the tasks before, divided by the workers, or
 //            how long the caller's oldest has waited already if that is longer:
 //            estimates may be wrong, and workers may be blocked.

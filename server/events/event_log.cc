@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 // A commit does not wait for more than this.
 constexpr std::size_t kMaxGatheredBytes = std::size_t{1} << 20;
 constexpr std::size_t kNumRemembered = 400'000;
-// The waiting callers are looked at so often within max_report_wait.
+// Waits that are too long are looked for this many times in max_report_wait.
 constexpr int kLooksPerWait = 20;
 // How often old files are looked for while no record comes.
 constexpr absl::Duration kExpiryInterval = absl::Minutes(10);

@@ -1,5 +1,5 @@
-// Writes impressions and events to their sink, behind the requests: no request
-// waits for the sink but a report, whose caller is to know that it is kept.
+// Writes impressions and events to their sink in a thread of its own. Only a
+// report waits for the sink, so that its caller knows that the events are kept.
 //
 //   Queue    records as the requests make them, at most `max_queue_bytes` of
 //            memory. Beyond that impressions are dropped and reports fail.
@@ -7,7 +7,8 @@
 //            appends them to the sink: 5 ms after the first report, 100 ms
 //            after the first impression, or when a MiB is queued. An impression
 //            wakes no thread.
-//   Sink     when it is full or away, impressions are dropped and reports fail;
+//   Sink     when it is full or cannot be reached, impressions are dropped and
+//   reports fail;
 //            the next commit that succeeds ends this. When it hangs, a report
 //            fails within `max_report_wait`, and further ones at once.
 //   Privacy  users and sessions are written as keyed hashes, and the query as

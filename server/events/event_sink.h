@@ -21,7 +21,8 @@ class EventSink {
   // Adds whole lines, each with its newline, and returns when they are kept.
   // Drops and counts lines that are larger than the sink can ever keep.
   // After an error a part of them may be kept nevertheless. Errors name the
-  // sink or its file.
+  // sink or its file. May block for seconds, or for as long as a disk hangs;
+  // EventLog bounds what its callers wait.
   virtual absl::Status Append(std::string_view lines, absl::Time now) = 0;
 
   // Removes what is too old or too much, where that is not left to the sink.

@@ -32,8 +32,8 @@ class KafkaEventSink final : public EventSink {
     std::string brokers = {};
     std::string topic = {};
     std::string properties_file = {};  // of librdkafka; empty = none
-    // How long the brokers may take; message.timeout.ms of the file may only
-    // be less.
+    // How long the brokers may take. A larger message.timeout.ms in the file
+    // has no effect.
     absl::Duration timeout = absl::Seconds(3);
   };
 

@@ -35,8 +35,8 @@ RankerCounters::RankerCounters(Metrics& metrics)
           "interleaved lists are of two and do not count.")),
       clicked_(metrics.CounterFamily(
           "semrank_ranked_lists_clicked_total",
-          "Of these: lists with a reported click at position 1, among the "
-          "first 3, the first 10, or all.")) {
+          "Ranked lists with a reported click at position 1, among the first "
+          "3, the first 10, or all.")) {
   static_assert(std::size(kDepths) == kNumDepths);
 }
 

@@ -1,9 +1,9 @@
 // Remembers the latest ids, each with a value: at least `capacity` of them, and
 // at most twice as many.
 //
-//   Memory   about 20 bytes an id with a value of 8 bytes: ids are kept as
-//   64-bit hashes, of which a
-//            million contain two equal ones with a chance of 1 in 37 million.
+//   Memory   about 20 bytes an id with a value of 8 bytes. Ids are kept as
+//            64-bit hashes; among a million, two are equal with a chance of 1
+//            in 37 million.
 //   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_EVENTS_RECENT_IDS_H_
 #define SEMRANK_SERVER_EVENTS_RECENT_IDS_H_

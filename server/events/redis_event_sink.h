@@ -38,7 +38,8 @@ class RedisEventSink final : public EventSink {
     absl::Duration timeout = absl::Seconds(2);        // of a round trip
   };
 
-  // Does not connect yet.
+  // Resolves the host name, which may take as long as the system allows. Does
+  // not connect yet.
   explicit RedisEventSink(const Options& options);
 
   // Whether the stream can be used. PermissionDenied for a login that Redis

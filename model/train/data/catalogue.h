@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<TextId>> ReadCatalogue(const DataOptions& options,
                                                   TextInterner& texts);
 
 // The share of `catalogue` that is among `titles`, both in ascending order.
-// Titles that `counts` is false of are left out; 0 if that leaves none.
+// Titles for which `counts` is false are left out; 0 if that leaves none.
 double ShareOfTitles(std::span<const TextId> catalogue,
                      std::span<const TextId> titles,
                      absl::FunctionRef<bool(TextId)> counts);

@@ -99,8 +99,8 @@ DataStatistics Describe(const std::vector<TextPair>& pairs,
 }
 
 // The titles of --docs, if it is given and the model has a lexical part.
-// `titles` are those of the training pairs, or a sample of them that has all
-// that `is_sampled` is true of.
+// `titles` are those of the training pairs, or a sample of them that has every
+// title for which `is_sampled` is true.
 absl::StatusOr<std::vector<TextId>> TakeCatalogue(
     const TrainOptions& options, std::span<const TextId> titles,
     absl::FunctionRef<bool(TextId)> is_sampled, BadLines& bad_lines,

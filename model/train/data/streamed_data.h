@@ -88,7 +88,7 @@ struct CountedLog {
   // Its texts are `titles`, then the texts of `held_out`.
   std::shared_ptr<PairStream> stream;
   std::vector<TextId> titles;
-  std::uint64_t highest_title_hash;  // as TitleSample's highest_hash
+  std::uint64_t highest_title_hash = 0;  // as TitleSample's highest_hash
   std::vector<TextPair> held_out;
   VocabularyBuilder vocabulary;
   DataStatistics statistics;  // counts of the training pairs
