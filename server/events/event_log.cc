@@ -19,6 +19,8 @@ constexpr std::size_t kMaxGatheredBytes = std::size_t{1} << 20;
 constexpr std::size_t kNumRemembered = 400'000;
 // Waits that are too long are looked for this many times in max_report_wait.
 constexpr int kLooksPerWait = 20;
+// How often the writer looks for records while none comes.
+constexpr std::chrono::milliseconds kIdleLook(100);
 // How often old files are looked for while no record comes.
 constexpr absl::Duration kExpiryInterval = absl::Minutes(10);
 
@@ -186,21 +188,26 @@ bool EventLog::TakeBatch(Batch& batch) {
   const MutexLock lock(mutex_);
   while (!ending_ && TimeToCommit(idle_until) > std::chrono::nanoseconds(0)) {
     changed_.WaitFor(mutex_, TimeToCommit(idle_until));
+    busy_ = !queue_.empty();
   }
   std::swap(batch, queue_);
+  busy_ = !batch.empty();
   if (!batch.empty()) commit_began_ = Clock::now();
   return !batch.empty() || !ending_;
 }
 
 // While the queue is empty, the writer looks at it from time to time: a wake-up
 // costs the request that makes it more than all the rest of its impression.
+// While impressions come it looks often: the lists of 100 ms would keep a core
+// for longer than a ranking takes, and a request that needs that core would
+// wait.
 std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
   const TimePoint now = Clock::now();
   const std::chrono::nanoseconds impression_delay =
       absl::ToChronoNanoseconds(options_.impression_delay);
   if (queue_.empty()) {
-    return std::min<std::chrono::nanoseconds>(impression_delay,
-                                              idle_until - now);
+    return std::min<std::chrono::nanoseconds>(
+        busy_ ? impression_delay : kIdleLook, idle_until - now);
   }
   if (queue_.num_bytes >= kMaxGatheredBytes) return {};
   if (queue_.reports.empty()) return queue_.first_at + impression_delay - now;

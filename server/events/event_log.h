@@ -4,13 +4,13 @@
 //   Queue    records as the requests make them, at most `max_queue_bytes` of
 //            memory. Beyond that impressions are dropped and reports fail.
 //   Commit   one thread hashes names, makes lines of what is queued, and
-//            appends them to the sink: 5 ms after the first report, 100 ms
+//            appends them to the sink: 5 ms after the first report, 10 ms
 //            after the first impression, or when a MiB is queued. An impression
-//            wakes no thread.
+//            wakes no thread, so the first one after a pause waits 100 ms.
 //   Sink     when it is full or cannot be reached, impressions are dropped and
-//   reports fail;
-//            the next commit that succeeds ends this. When it hangs, a report
-//            fails within `max_report_wait`, and further ones at once.
+//            reports fail; the next commit that succeeds ends this. When it
+//            hangs, a report fails within `max_report_wait`, and further ones
+//            at once.
 //   Privacy  users and sessions are written as keyed hashes, and the query as
 //            Options::text says.
 //   Memory   the queue twice, the lines of the largest commit, what the sink
@@ -77,7 +77,7 @@ class EventLog {
   struct Options {
     EventText text = EventText::kFull;
     absl::Duration report_delay = absl::Milliseconds(5);
-    absl::Duration impression_delay = absl::Milliseconds(100);
+    absl::Duration impression_delay = absl::Milliseconds(10);
     absl::Duration max_report_wait = absl::Seconds(5);
     std::size_t max_queue_bytes = std::size_t{32} << 20;
     std::function<absl::Time()> now = &absl::Now;
@@ -198,6 +198,8 @@ class EventLog {
   mutable Mutex mutex_;
   CondVar changed_;
   Batch queue_ ABSL_GUARDED_BY(mutex_);
+  // Whether records came since the writer looked at the queue before.
+  bool busy_ ABSL_GUARDED_BY(mutex_) = false;
   // The callers of the queued reports and of those that are being written.
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   // nullopt = no commit is in progress.
