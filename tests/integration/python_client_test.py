@@ -456,6 +456,9 @@ class AgainstFakeServer(unittest.TestCase):
             for run in (blocking, in_asyncio):
                 with self.subTest(name), self.assertRaisesRegex(TypeError, message):
                     run("127.0.0.1:1", lambda call: call(name, *args))
+        for name, args, kwargs in (("get", (["d1", 2.9],), {}), ("delete", (["d1", 2.9],), {}), ("search", ("q",), {"exclude": ["d1", 2.9]})):
+            with self.subTest(name), self.assertRaisesRegex(TypeError, r"\[1\] 2.9: want int or str, not float"):
+                blocking("127.0.0.1:1", lambda call: call(name, *args, **kwargs))
         event = {"impression_id": "i", "kind": "click", "position": 1}
         for name, args, kwargs, error, message in (
                 ("report_events", (event,), {}, TypeError, r"events {.*: want several in a list, not one"),
@@ -468,6 +471,9 @@ class AgainstFakeServer(unittest.TestCase):
             for run in (blocking, in_asyncio):
                 with self.subTest(message), self.assertRaisesRegex(error, message):
                     run("127.0.0.1:1", lambda call: call(name, *args, **kwargs))
+        for name, args in (("rank", ("q", ["t"])), ("search", ("q",))):
+            with self.subTest(name), self.assertRaisesRegex(TypeError, "filter.include_tags 'dev': want several in a list"):
+                blocking("127.0.0.1:1", lambda call: call(name, *args, filter={"include_tags": "dev"}))
         with self.assertRaisesRegex(ValueError, "title and document_id: want one of them"):
             blocking("127.0.0.1:1", lambda call: call("explain", "q", "t", document_id="d1"))
 

@@ -17,7 +17,7 @@ const bytesOf = (view = Buffer.alloc(0)) => Buffer.from(view.buffer, view.byteOf
 function modelOf(model = {}) {
   if (typeof model !== 'object') throw new TypeError(`model: want an object, {name: '${model}'}, not ${kindOf(model)}`);
   const {name = '', version = 0} = model;
-  return {name, version};
+  return {name, version: numberOf('model.version', version)};
 }
 
 // Protobuf would drop a misspelt field without a word, and a text in place of the
@@ -57,6 +57,24 @@ function textsOf(name, items) {
   return items;
 }
 
+// A whole number of 32 bits: Protobuf would cut a fraction off and send -1 as 2^32 - 1.
+function countOf(name, value) {
+  const count = value ?? 0;
+  if (Number.isInteger(count) && count >= 0 && count < 2 ** 32) return count;
+  throw new RangeError(`${name} ${value}: want a whole number from 0 to 4294967295`);
+}
+
+// A number of 64 bits as text. Protobuf would cut a fraction off and take a text
+// without digits for 0, which is the id of another document.
+function numberOf(name, value) {
+  const text = String(value);
+  const isExact = typeof value !== 'number' || Number.isSafeInteger(value);
+  if (isExact && /^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) return text;
+  throw new RangeError(`${name} ${text}: want a whole number from 0 to 2^64 - 1, above 2^53 as bigint or text`);
+}
+
+const numbersOf = (name, items) => Array.from(listOf(name, items), (item, i) => numberOf(`${name}[${i}]`, item));
+
 // The items of any iterable, each as `check` returns it.
 async function* checked(items, check) {
   let i = 0;
@@ -73,7 +91,8 @@ function documentsOf(documents) {
     }
     checkNames(name, document, DOCUMENT_FIELDS);
     textOf(`${name}.title`, document.title ?? '');
-    return document;
+    textsOf(`${name}.tags`, document.tags ?? []);
+    return (document.id ?? null) === null ? document : {...document, id: numberOf(`${name}.id`, document.id)};
   });
 }
 
@@ -92,6 +111,15 @@ function messageOf(name, fields, known) {
   if (kindOf(fields) !== 'an object') throw new TypeError(`${name}: want {${known[0]}: ...}, not ${kindOf(fields)}`);
   checkNames(name, fields, known);
   return fields;
+}
+
+// Checks what Rank and SearchDocuments share: a filter by tags, and counts.
+function checkFilterAndCounts({filter, topK, offset}) {
+  for (const [name, value] of Object.entries({topK, offset})) countOf(name, value);
+  if (filter === undefined || filter === null) return;
+  for (const [name, tags] of Object.entries(messageOf('filter', filter, ['includeTags', 'excludeTags']))) {
+    textsOf(`filter.${name}`, tags);
+  }
 }
 
 // Asks for an impression, also by {}, and for two rankings in one list.
@@ -119,6 +147,7 @@ const randomId = () => randomBytes(16).toString('base64url');
 function reportRequest(fields) {
   checkNames('reportEvents', fields, ['events', 'impressions']);
   const events = messagesOf('events', fields.events ?? [], EVENT_FIELDS);
+  events.forEach(({position}, i) => countOf(`events[${i}].position`, position));
   const impressions = messagesOf('impressions', fields.impressions ?? [], SHOWN_LIST_FIELDS);
   impressions.forEach(({results = []}, i) => messagesOf(`impressions[${i}].results`, results, SHOWN_DOCUMENT_FIELDS));
   return {events: events.map((event) => ({...event, eventId: event.eventId || randomId()})),
@@ -129,9 +158,9 @@ function rankRequest(request) {
   checkNames('rank', request, RANK_FIELDS);
   textOf('query', request.query);
   for (const name of ['titles', 'documentIds']) textsOf(name, request[name] ?? []);
-  listOf('ids', request.ids ?? []);
-  return {...request, ...impressionOf(request), model: modelOf(request.model), vectors: bytesOf(request.vectors),
-          parts: enumOf('parts', PARTS, request.parts ?? 'both')};
+  checkFilterAndCounts(request);
+  return {...request, ...impressionOf(request), ids: numbersOf('ids', request.ids ?? []), model: modelOf(request.model),
+          vectors: bytesOf(request.vectors), parts: enumOf('parts', PARTS, request.parts ?? 'both')};
 }
 
 function explainRequest(fields) {
@@ -139,13 +168,16 @@ function explainRequest(fields) {
   const {query, title, id, documentId, model, maxPoolingUnits = 0, parts = 'both'} = fields;
   textOf('query', query);
   const candidate = Object.fromEntries(Object.entries({title, id, documentId}).filter(([, value]) => value !== undefined));
-  return {query, ...candidate, model: modelOf(model), maxPoolingUnits, parts: enumOf('parts', PARTS, parts)};
+  if ((id ?? null) !== null) candidate.id = numberOf('id', id);
+  return {query, ...candidate, model: modelOf(model), maxPoolingUnits: countOf('maxPoolingUnits', maxPoolingUnits),
+          parts: enumOf('parts', PARTS, parts)};
 }
 
 function searchRequest(fields) {
   checkNames('search', fields, SEARCH_FIELDS);
   const {exclude = [], parts = 'both', withTitles = true, topK = 10, ...others} = fields;
   textOf('query', others.query);
+  checkFilterAndCounts({...others, topK});
   const {ids, documentIds} = byKind(keysOf('exclude', exclude));
   return {...others, ...impressionOf(others), topK, withTitles, parts: enumOf('parts', PARTS, parts), model: modelOf(others.model),
           excludeIds: ids, excludeDocumentIds: documentIds};
@@ -171,6 +203,7 @@ function keysOf(name, keys) {
   const all = [...iterableOf(name, keys)];
   const other = all.find((key) => !['string', 'number', 'bigint'].includes(typeof key));
   if (other !== undefined) throw new TypeError(`${name}: want numbers and texts, not ${kindOf(other)}`);
+  all.forEach((key, i) => typeof key === 'string' || numberOf(`${name}[${i}]`, key));
   return all;
 }
 

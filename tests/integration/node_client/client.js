@@ -346,6 +346,8 @@ const withFakes = {
       [() => client.search({query: 'q', impression: {user: 7}}), 'impression.user: want a text, not a number'],
       [() => client.search({query: 'q', interleave: {b: 'shop'}}), "model: want an object, {name: 'shop'}, not a string"],
       [() => client.getModel('shop'), "model: want an object, {name: 'shop'}, not a string"],
+      [() => client.search({query: 'q', filter: {includeTags: 'dev'}}), 'filter.includeTags: want an array, not a string'],
+      [() => client.put([{documentId: 'd1', title: 't', tags: 'dev'}]), 'documents[0].tags: want an array, not a string'],
     ];
     for (const [call, message] of wrong) await assert.rejects(call, new TypeError(message));
     client.close();
@@ -356,6 +358,25 @@ const withFakes = {
     await assert.rejects(client.reportEvents({impressions: [{results: [{id: 'i'}]}]}),
         new RangeError("impressions[0].results[0]: no field 'id'"));
     await assert.rejects(client.put([{id: 7, name: 't'}]), new RangeError("documents[0]: no field 'name'"));
+  },
+
+  async 'a number that Protobuf would change is an error'() {
+    const client = new SemrankClient(address);
+    const id = 'want a whole number from 0 to 2^64 - 1, above 2^53 as bigint or text';
+    const count = 'want a whole number from 0 to 4294967295';
+    const wrong = [
+      [() => client.delete([2.9]), `keys[0] 2.9: ${id}`],
+      [() => client.get(['d1', -1]), `keys[1] -1: ${id}`],
+      [() => client.put([{id: 'abc', title: 't'}]), `documents[0].id abc: ${id}`],
+      [() => client.put([{id: 2 ** 60, title: 't'}]), `documents[0].id ${2 ** 60}: ${id}`],
+      [() => client.rank({query: 'q', ids: [7, 1.5]}), `ids[1] 1.5: ${id}`],
+      [() => client.rank({query: 'q', titles: TITLES, topK: -1}), `topK -1: ${count}`],
+      [() => client.search({query: 'q', offset: 1.5}), `offset 1.5: ${count}`],
+      [() => client.search({query: 'q', model: {version: 1.5}}), `model.version 1.5: ${id}`],
+      [() => client.reportEvents({events: [{impressionId: 'i', position: 1.5}]}), `events[0].position 1.5: ${count}`],
+    ];
+    for (const [call, message] of wrong) await assert.rejects(call, new RangeError(message));
+    client.close();
   },
 
   async 'a bad option is named with its value'() {

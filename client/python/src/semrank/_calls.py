@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import operator
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
@@ -52,6 +53,25 @@ def _several(name: str, items: Iterable[T]) -> Iterable[T]:
     if isinstance(items, (str, bytes)):
         raise TypeError(f"{name} {items!r:.40}: want several in a list, not one text")
     return items
+
+
+def _tag_filter(value: common.TagFilter | Fields | None) -> Any:
+    """The filter as it is given. TypeError for one text in place of several tags."""
+    for name, tags in value.items() if isinstance(value, Mapping) else ():
+        _several(f"filter.{name}", tags)
+    return value
+
+
+def _keys(name: str, keys: Iterable[Key]) -> list[Key]:
+    """The keys, with the integers of NumPy as int. TypeError for what is neither a
+    number nor a text, before it is taken for no key at all."""
+    checked: list[Key] = []
+    for i, key in enumerate(_several(name, keys)):
+        try:
+            checked.append(key if isinstance(key, str) else operator.index(key))
+        except TypeError:
+            raise TypeError(f"{name}[{i}] {key!r:.40}: want int or str, not {type(key).__name__}") from None
+    return checked
 
 
 def _each(name: str, items: Iterable[T], kind: type[T]) -> Iterator[T]:
@@ -110,7 +130,7 @@ class Calls:
     def rank(self, query: str, titles: Sequence[str] = (), *, ids: Sequence[int] = (), document_ids: Sequence[str] = (),
              vectors: bytes = b"", top_k: int = 0, min_score: float | None = None, model: str = "", version: int = 0,
              with_titles: bool = False, parts: Parts = "both", with_parts: bool = False,
-             filter: common.TagFilter | None = None, name_match: bool = False,
+             filter: common.TagFilter | Fields | None = None, name_match: bool = False,
              impression: common.ImpressionOptions | Fields | None = None,
              interleave: common.Interleaving | Fields | None = None) -> Plan[ranking.RankResponse]:
         """Orders candidates for a query: position i of the response is candidate
@@ -125,8 +145,8 @@ class Calls:
         request = ranking.RankRequest(
             query=query, titles=_several("titles", titles), ids=ids, document_ids=_several("document_ids", document_ids),
             vectors=vectors, top_k=top_k, min_score=min_score, model=common.ModelRef(name=model, version=version),
-            with_titles=with_titles, parts=_enum("parts", _PARTS, parts), with_parts=with_parts, filter=filter,
-            name_match=name_match)
+            with_titles=with_titles, parts=_enum("parts", _PARTS, parts), with_parts=with_parts,
+            filter=_tag_filter(filter), name_match=name_match)
         _set_impression(request, impression, interleave)
         deadline = self._connection.deadline_for()
         # The dimension of vectors is not known yet; their bytes count anyway.
@@ -302,7 +322,7 @@ class Calls:
 
     def get(self, keys: Iterable[Key], *, with_payloads: bool = False) -> Plan[list[catalog.Document | None]]:
         """Returns the documents of these keys, in order; None = there is no such document."""
-        all_keys = list(_several("keys", keys))
+        all_keys = _keys("keys", keys)
         found: dict[Key, catalog.Document] = {}
         make = functools.partial(catalog.GetDocumentsRequest, with_payloads=with_payloads)
         for response in (yield from self._send_keys("GetDocuments", make, all_keys)):
@@ -312,21 +332,21 @@ class Calls:
 
     def delete(self, keys: Iterable[Key]) -> Plan[int]:
         """Deletes documents. Returns how many there were; repeating is safe."""
-        responses = yield from self._send_keys("DeleteDocuments", catalog.DeleteDocumentsRequest, list(_several("keys", keys)))
+        responses = yield from self._send_keys("DeleteDocuments", catalog.DeleteDocumentsRequest, _keys("keys", keys))
         return sum(response.num_deleted for response in responses)
 
     def search(self, query: str, *, top_k: int = 10, offset: int = 0, min_score: float | None = None, model: str = "",
                version: int = 0, with_titles: bool = True, with_payloads: bool = False, exclude: Iterable[Key] = (),
-               filter: common.TagFilter | None = None, parts: Parts = "both", with_parts: bool = False,
+               filter: common.TagFilter | Fields | None = None, parts: Parts = "both", with_parts: bool = False,
                name_match: bool = True, impression: common.ImpressionOptions | Fields | None = None,
                interleave: common.Interleaving | Fields | None = None) -> Plan[catalog.SearchDocumentsResponse]:
         """Finds the best documents of the whole catalog, best first. The arguments are
         the fields of SearchDocumentsRequest; `impression` and `interleave` as in rank."""
-        excluded = _by_kind(list(_several("exclude", exclude)))
+        excluded = _by_kind(_keys("exclude", exclude))
         request = catalog.SearchDocumentsRequest(
             query=query, top_k=top_k, offset=offset, min_score=min_score, model=common.ModelRef(name=model, version=version),
             with_titles=with_titles, with_payloads=with_payloads, exclude_ids=excluded["ids"],
-            exclude_document_ids=excluded["document_ids"], filter=filter, parts=_enum("parts", _PARTS, parts),
+            exclude_document_ids=excluded["document_ids"], filter=_tag_filter(filter), parts=_enum("parts", _PARTS, parts),
             with_parts=with_parts, name_match=name_match)
         _set_impression(request, impression, interleave)
         response = yield from self._call("SearchDocuments", request)
