@@ -208,8 +208,11 @@ std::string ComparisonTable(const RankerComparison& comparison) {
     absl::StrAppendFormat(
         &html,
         "<p class=\"warning\">So few queries (%d) do not say which ranker is "
-        "better.</p>\n",
-        comparison.num_queries);
+        "better%s.</p>\n",
+        comparison.num_queries,
+        comparison.judged ? ""
+                          : ", and among so few titles each ranker looks "
+                            "better than in a whole catalogue");
   }
   return html +
          NumberTable("Metrics of the model and of baselines", headings, rows);

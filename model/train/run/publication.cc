@@ -150,6 +150,33 @@ std::string WithError(const MetricSummary& ranker) {
                          ranker.standard_error[kNdcgAt10]);
 }
 
+// The model beside the baselines: one or two lines.
+std::string DescribeComparison(const RankerComparison& comparison) {
+  const std::string queries =
+      GroupDigits(static_cast<std::int64_t>(comparison.num_queries));
+  const std::string titles =
+      GroupDigits(static_cast<std::int64_t>(comparison.num_titles));
+  const bool few = comparison.num_queries < kFewQueries;
+  // Few held-out queries come with few titles, among which every ranker looks
+  // far better than in the catalogue.
+  if (few && !comparison.judged) {
+    return absl::StrFormat(
+        "%s held-out queries among %s titles are too few to say how well the "
+        "model ranks: measure with judged queries and semrank-eval.\n",
+        queries, titles);
+  }
+  return absl::StrFormat(
+      "NDCG@10 %s; letter TF-IDF %s; BM25 %s (%s %s queries among %s "
+      "titles%s)\n%s",
+      WithError(*comparison.model), WithError(comparison.letter_tfidf),
+      WithError(comparison.bm25), queries,
+      comparison.judged ? "judged" : "held-out", titles,
+      comparison.trial ? ", ranked by a shorter trial without them" : "",
+      few ? "So few queries do not say which ranker is better: judge more, and "
+            "measure with semrank-eval.\n"
+          : "");
+}
+
 void AddJudgement(const CandidateJudgement& judgement,
                   nlohmann::ordered_json& summary) {
   nlohmann::ordered_json& tests = summary["judgement"];
@@ -240,28 +267,14 @@ std::string DescribeResult(const TrainingSummary& summary) {
   }
   std::string text;
   if (summary.comparison && summary.comparison->model) {
-    const RankerComparison& comparison = *summary.comparison;
-    absl::StrAppendFormat(
-        &text,
-        "NDCG@10 %s; letter TF-IDF %s; BM25 %s (%s %s queries among %s "
-        "titles%s)\n",
-        WithError(*comparison.model), WithError(comparison.letter_tfidf),
-        WithError(comparison.bm25),
-        GroupDigits(static_cast<std::int64_t>(comparison.num_queries)),
-        comparison.judged ? "judged" : "held-out",
-        GroupDigits(static_cast<std::int64_t>(comparison.num_titles)),
-        comparison.trial ? ", ranked by a shorter trial without them" : "");
-    if (comparison.num_queries < kFewQueries) {
-      text +=
-          "So few queries do not say which ranker is better: measure with "
-          "judged queries and semrank-eval.\n";
-    }
+    text += DescribeComparison(*summary.comparison);
   }
   if (summary.best.num_pairs < kFewPairs) {
     absl::StrAppendFormat(
         &text,
         "Fewer than %s pairs teach little: expect about the ranking of letter "
-        "TF-IDF until there are more.\n",
+        "TF-IDF until there are more. What helps is --docs=FILE, the titles to "
+        "rank, and for English a start from the general model.\n",
         GroupDigits(kFewPairs));
   }
   absl::StrAppendFormat(&text,

@@ -12,6 +12,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -108,7 +109,11 @@ TEST(TrainingReportTest, SaysThatFewQueriesMeanNothing) {
   content.comparison = TestComparison();
   content.comparison->num_queries = 5;
   EXPECT_THAT(FormatReport(content, ThreeEpochs()),
-              HasSubstr("So few queries (5) do not say"));
+              AllOf(HasSubstr("So few queries (5) do not say"),
+                    Not(HasSubstr("among so few titles"))));
+  content.comparison->judged = false;
+  EXPECT_THAT(FormatReport(content, ThreeEpochs()),
+              HasSubstr("among so few titles each ranker looks better"));
 }
 
 TEST(TrainingReportTest, ShowsExampleRankingsWithWhatWasRelevant) {
