@@ -148,7 +148,8 @@ std::string PlainValue(const std::string& value) {
       "TOWER_KIND_",          "ACTIVATION_",        "FEATURE_KIND_",
       "SCORE_KIND_",          "LOSS_KIND_",         "SSI_VARIANT_",
       "NEGATIVE_SAMPLING_",   "OPTIMIZER_",         "CLICK_USE_",
-      "LEARNING_RATE_DECAY_", "FEATURE_WEIGHTING_", "CORRELATED_PAIRING_"};
+      "LEARNING_RATE_DECAY_", "FEATURE_WEIGHTING_", "CORRELATED_PAIRING_",
+      "WEIGHT_ENCODING_"};
   for (const std::string_view prefix : kPrefixes) {
     if (!value.starts_with(prefix)) continue;
     return absl::StrReplaceAll(

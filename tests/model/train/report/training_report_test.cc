@@ -13,6 +13,7 @@ namespace semrank {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -114,6 +115,14 @@ TEST(TrainingReportTest, SaysThatFewQueriesMeanNothing) {
   content.comparison->judged = false;
   EXPECT_THAT(FormatReport(content, ThreeEpochs()),
               HasSubstr("among so few titles each ranker looks better"));
+}
+
+TEST(TrainingReportTest, NamesNoEnumerationAsTheFileDoes) {
+  ReportContent content = TestContent();
+  content.config.set_weight_encoding(v1::WEIGHT_ENCODING_INT8);
+  const std::string html = FormatReport(content, ThreeEpochs());
+  EXPECT_THAT(html, HasSubstr("<dd>int8</dd>"));
+  EXPECT_THAT(html, Not(ContainsRegex("[A-Z]+_[A-Z]+_[A-Z]")));
 }
 
 TEST(TrainingReportTest, ShowsExampleRankingsWithWhatWasRelevant) {
