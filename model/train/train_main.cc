@@ -104,8 +104,10 @@ absl::Status MakeWithoutClicks(const TrainFlags& flags) {
   if (flags.prints_json) {
     absl::PrintF("%s", FormatCatalogueJson(model));
   } else {
-    absl::PrintF("published %s: %d titles, no clicks\n", model.version_dir,
-                 model.num_titles);
+    absl::PrintF(
+        "published %s: %d titles, no clicks\nnext: semrank-server "
+        "--model_dir=%s\n",
+        model.version_dir, model.num_titles, flags.options.data.model_dir);
   }
   return absl::OkStatus();
 }

@@ -157,6 +157,8 @@ TEST_F(InitFromTest, WithoutClicksTheCatalogueMakesTheModel) {
   result = Run({docs, model_, "--init_from=" + general});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("knows 100 % of their words"));
+  EXPECT_THAT(result.out, HasSubstr("next: semrank-server --model_dir=" +
+                                    dir_.File("models/shop")));
   ASSERT_OK_AND_ASSIGN(const auto joined, LoadModel(dir_.File("models/shop")));
   EXPECT_EQ(joined->lexical()->weight(), 0.7);
   EXPECT_EQ(joined->config().weight_encoding(), v1::WEIGHT_ENCODING_INT8);
