@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True  # leave the source tree as it is
 
 from apt_catalogue import AptCatalogue, CatalogueError  # noqa: E402
 from apt_records import read_packages  # noqa: E402
+from build_tag_corpora import is_dev  # noqa: E402
 from sentences import sentences_of  # noqa: E402
 from splitting import TRAIN, part_of  # noqa: E402
 from titles import name_in_words, title_of  # noqa: E402
@@ -46,7 +47,8 @@ examples:
   build_general_corpus.py --output=demo/general
   build_general_corpus.py --output=demo/general --lists=demo/corpus.apt
   build_general_corpus.py --output=/tmp/judged --without_held_out=1
-                         # to judge on a corpus of build_package_corpus.py --seed=1
+                         # to judge on a corpus of build_package_corpus.py or
+                         # build_tag_corpora.py, --seed=1
 
 exit code: 0 done, 1 failed, 2 wrong use
 """
@@ -82,7 +84,8 @@ def _parse_options():
     parser.add_argument("--wordnet", type=Path, metavar="DIR",
                         help="root of an unpacked wordnet-base, in place of a fetched one")
     parser.add_argument("--without_held_out", type=int, metavar="SEED",
-                        help="leave out the packages that build_package_corpus.py --seed=SEED holds out")
+                        help="leave out the packages that build_package_corpus.py or build_tag_corpora.py "
+                        "--seed=SEED holds out")
     options = parser.parse_args()
     options.output = options.output.resolve()
     if options.lists is None:
@@ -100,7 +103,7 @@ def _make_corpus(options):
     packages = read_packages(catalogue.package_records(), catalogue.description_records())
     if options.without_held_out is not None:
         packages = [package for package in packages
-                    if part_of(package.source, options.without_held_out) == TRAIN]
+                    if not is_held_out(package, options.without_held_out)]
     words = [pair for synset in read_synsets(root / "usr/share/wordnet") for pair in pairs_of(synset)]
     named = [pair for package in packages for pair in package_pairs(package)]
     pairs = list(dict.fromkeys(pair for pair in words + named if _is_usable(pair)))
@@ -109,6 +112,11 @@ def _make_corpus(options):
         "pairs_of_wordnet": len(words), "wordnet_data_noun_sha256": _sha256(root / "usr/share/wordnet/data.noun"),
         "without_held_out": options.without_held_out})
     _say(f"Wrote {len(pairs):,} pairs to {options.output / 'train.tsv'}")
+
+
+def is_held_out(package, seed):
+    """Whether a collection of packages asks for it."""
+    return part_of(package.source, seed) != TRAIN or is_dev(package, seed)
 
 
 def package_pairs(package):

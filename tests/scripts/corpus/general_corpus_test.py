@@ -5,7 +5,9 @@ import unittest
 from pathlib import Path
 
 from apt_records import Package
-from build_general_corpus import package_pairs
+from build_general_corpus import is_held_out, package_pairs
+from build_tag_corpora import is_dev
+from splitting import TRAIN, part_of
 from wordnet import Synset, pairs_of, parse_synset, read_synsets
 
 CAT = ("02121620 05 n 02 cat 0 true_cat 0 002 @ 02120997 n 0000 ~ 02121808 n 0000 | feline mammal; "
@@ -37,6 +39,14 @@ class GeneralCorpusTest(unittest.TestCase):
             ("gimp help", "manual of GIMP"), ("manual of GIMP", "gimp help"),
             ("It helps.", "gimp help: manual of GIMP"), ("It is long.", "gimp help: manual of GIMP")])
         self.assertEqual(list(package_pairs(Package("bare", "bare", "", ""))), [])
+
+    def test_packages_that_a_collection_asks_for_are_held_out(self):
+        packages = [Package(f"p{i}", f"p{i}", "", "") for i in range(200)]
+        kept = [package for package in packages if not is_held_out(package, 1)]
+        self.assertTrue(130 < len(kept) < 190, len(kept))
+        for package in kept:
+            self.assertEqual(part_of(package.source, 1), TRAIN)
+            self.assertFalse(is_dev(package, 1))
 
 
 if __name__ == "__main__":
