@@ -20,6 +20,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/output_file.h"
 #include "model/data/text_reader.h"
 #include "model/events/click_join.h"
 #include "model/events/event_address.h"
@@ -28,6 +29,7 @@
 #include "model/events/event_stats.h"
 #include "model/events/examination.h"
 #include "model/events/interleaving.h"
+#include "model/events/keyed_hash.h"
 #include "model/events/ubi_import.h"
 #include "model/redis/redis_url.h"
 
@@ -130,9 +132,32 @@ absl::StatusOr<absl::flat_hash_map<std::string, std::string>> ReadTitles(
   return titles;
 }
 
+// The output of a join must not replace recorded events, or the key of a
+// folder.
+absl::Status CheckKeepsEvents(const std::string& output,
+                              const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    std::vector<std::string> paths =
+        ListEventFiles(folder).value_or(std::vector<std::string>());
+    paths.push_back(folder);  // may be a single file
+    for (const std::string_view name : {KeyedHash::kKeyFile, kPositionsFile}) {
+      paths.push_back(absl::StrFormat("%s/%s", folder, name));
+    }
+    for (const std::string& path : paths) {
+      if (CheckKeepsInputs({"output", output}, {{"", path}}).ok()) continue;
+      return UsageError(absl::StrFormat(
+          "--output would overwrite %s, which belongs to the events", output));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunEventJoin(EventsRun& run) {
   const std::string& output = run.common.output_file;
   if (output.empty()) return UsageError("--output=FILE is required");
+  SEMRANK_RETURN_IF_ERROR(
+      CheckKeepsInputs({"output", output}, {{"titles", run.options.titles}}));
+  SEMRANK_RETURN_IF_ERROR(CheckKeepsEvents(output, run.folders));
   SEMRANK_ASSIGN_OR_RETURN(const auto titles, ReadTitles(run.options));
   run.options.join.title_of = [&titles](std::string_view document) {
     const auto found = titles.find(ToAbsl(document));

@@ -18,6 +18,7 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/output_file.h"
 #include "model/cli/progress.h"
 #include "model/data/document_formats.h"
 #include "model/text/utf8.h"
@@ -155,6 +156,8 @@ absl::StatusOr<TextList> ReadQueries(const SearchOptions& options) {
 // server from its users.
 absl::Status SearchToRun(const SearchOptions& options,
                          const CommonOptions& common) {
+  SEMRANK_RETURN_IF_ERROR(CheckKeepsInputs(
+      {"run_out", options.run_out}, {{"queries", options.queries.path}}));
   SEMRANK_ASSIGN_OR_RETURN(const TextList queries, ReadQueries(options));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));

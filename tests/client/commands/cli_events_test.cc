@@ -71,6 +71,23 @@ TEST_F(CliEventsTest, JoinWritesRowsAndSaysWhatWasDropped) {
   EXPECT_THAT(result.err, HasSubstr("changed position"));
 }
 
+TEST_F(CliEventsTest, JoinReplacesNoFileOfTheEvents) {
+  const std::string folder = WriteEvents();
+  const std::string titles = dir_.Write("docs.tsv", "7\tshoes\n");
+  dir_.Write(std::string(KeyedHash::kKeyFile), "secret");
+  const std::string events = dir_.File(EventFileName(0, 1));
+  const std::string before = ReadFile(events);
+  for (const std::string& output :
+       {events, dir_.File(std::string(KeyedHash::kKeyFile)), titles}) {
+    const ProgramResult result =
+        Events({"join", folder, "--titles=" + titles, "--output=" + output});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr("--output would overwrite " + output));
+  }
+  EXPECT_EQ(Events({"join", events, "--output=" + events}).exit_code, 2);
+  EXPECT_EQ(ReadFile(events), before);
+}
+
 TEST_F(CliEventsTest, StatsAreTablesOrJson) {
   const std::string folder = WriteEvents();
   EXPECT_THAT(Events({"stats", folder}).out,

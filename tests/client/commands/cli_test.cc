@@ -165,6 +165,8 @@ TEST_F(CliTest, NoOutputIsTheInput) {
        "--state would overwrite " + link + ", the file of --documents"},
       {{"embed", "--side=query", "--texts=" + input, "--output=" + link},
        "--output would overwrite " + link + ", the file of --texts"},
+      {{"search", "--queries=" + input, "--run_out=" + link},
+       "--run_out would overwrite " + link + ", the file of --queries"},
       {{"embed", "--side=query", "--texts=" + other, "--output=" + link,
         "--format=npy"},
        "--output would overwrite " + link + ".ids.partial"}};
