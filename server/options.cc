@@ -15,7 +15,6 @@
 #include "model/cli/command_line.h"
 #include "model/format/version_directory.h"
 #include "server/base/errors.h"
-#include "server/http/http_hosts.h"
 #include "server/http/http_origins.h"
 #include "server/open_files.h"
 

@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_format.h"
 #include "server/auth/caller_name.h"
-#include "server/http/http_compression.h"
 #include "server/http/http_responses.h"
 
 namespace semrank {

@@ -13,8 +13,6 @@
 #include "server/auth/caller_name.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
-#include "server/http/http_compression.h"
-#include "server/http/http_hosts.h"
 #include "server/http/http_origins.h"
 #include "server/http/http_responses.h"
 

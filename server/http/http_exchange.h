@@ -141,7 +141,7 @@ class HttpExchange {
   void ReadHead();
   // "http" or "https", as the browser sees it.
   std::string Scheme() const;
-  // The refusal of any request for its Host (http_hosts), or for two of the
+  // The refusal of any request for its Host (http_origins), or for two of the
   // headers that say whose request it is; nullopt = there is none.
   std::optional<HttpResponse> RefuseByHost();
   // The refusal of a call for its path, origin, method, Content-Encoding or

@@ -41,7 +41,7 @@ struct HttpServerOptions {
   // Origins of web pages that may make calls, beside the server's own pages
   // (http_origins).
   std::vector<std::string> cors_origins = {};
-  // Names that Host may have; "*" = every one (http_hosts).
+  // Names that Host may have; "*" = every one (http_origins).
   std::vector<std::string> served_hosts = {"*"};
   // The most connections at once. A further one closes the one that has kept
   // the server waiting longest, among those of the address that has most.

@@ -1,13 +1,17 @@
 #include "server/http/http_origins.h"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <optional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
+#include "server/http/http_responses.h"
 
 namespace semrank {
 namespace {
@@ -15,14 +19,49 @@ namespace {
 // How long browsers may keep the answer to a preflight.
 constexpr int kPreflightSeconds = 600;
 
-}  // namespace
-
+// Returns HOST[:PORT] of SCHEME://HOST[:PORT]; empty for other texts.
 std::string_view AuthorityOf(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) return origin.substr(scheme.size());
   }
   return {};
 }
+
+constexpr std::string_view kAnyName = "*";
+
+// Returns the host without its port, brackets of IPv6 and the final dot of a
+// complete name.
+std::string_view WithoutPort(std::string_view host) {
+  if (host.starts_with('[')) {
+    const std::size_t end = host.find(']');
+    const std::string_view rest = host.substr(std::min(end, host.size() - 1));
+    const bool is_whole = rest == "]" || rest.starts_with("]:");
+    return is_whole ? host.substr(1, end - 1) : host;
+  }
+  host = host.substr(0, host.rfind(':'));
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return host;
+}
+
+// The address that a host is, if it is one or localhost.
+std::optional<boost::asio::ip::address> AddressOf(std::string_view name) {
+  if (absl::EqualsIgnoreCase(ToAbsl(name), "localhost")) {
+    return boost::asio::ip::address_v4::loopback();
+  }
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(std::string(name), error);
+  if (error) return std::nullopt;
+  return address;
+}
+
+// Whether `allowed` has the name, whatever its case, or "*".
+bool Allows(const std::vector<std::string>& allowed, std::string_view name) {
+  return std::ranges::any_of(allowed, [&](const std::string& one) {
+    return one == kAnyName || absl::EqualsIgnoreCase(one, ToAbsl(name));
+  });
+}
+
+}  // namespace
 
 // The browser sets both headers; a page cannot forge them. The page of
 // http://shop.example may come from anybody on the way, so it is not one of
@@ -37,9 +76,7 @@ bool IsSameOrigin(std::string_view origin, std::string_view scheme,
 
 bool IsAllowedOrigin(std::string_view origin,
                      const std::vector<std::string>& allowed) {
-  return std::ranges::any_of(allowed, [&](const std::string& one) {
-    return one == "*" || absl::EqualsIgnoreCase(one, ToAbsl(origin));
-  });
+  return Allows(allowed, origin);
 }
 
 absl::Status OriginNotAllowed(const std::string& origin) {
@@ -78,11 +115,56 @@ HttpResponse PreflightResponse() {
 absl::Status CheckOrigins(const std::vector<std::string>& origins) {
   for (const std::string& origin : origins) {
     const std::string_view authority = AuthorityOf(origin);
-    if (origin != "*" &&
+    if (origin != kAnyName &&
         (authority.empty() ||
          authority.find_first_of("/?# \t\r\n") != std::string_view::npos)) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "\"%s\" must be * or SCHEME://HOST[:PORT] without a path", origin));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> ServedHosts(
+    std::string_view http_address, const std::vector<std::string>& server_names,
+    const std::vector<std::string>& cors_origins) {
+  const auto address = AddressOf(WithoutPort(http_address));
+  const bool is_loopback = address.has_value() && address->is_loopback();
+  if (server_names.empty() && !is_loopback) {
+    return {std::string(kAnyName)};
+  }
+  std::vector<std::string> served = server_names;
+  for (const std::string& origin : cors_origins) {
+    served.emplace_back(origin == kAnyName ? kAnyName
+                                           : WithoutPort(AuthorityOf(origin)));
+  }
+  return served;
+}
+
+absl::Status CheckHost(std::string_view host,
+                       const std::vector<std::string>& served) {
+  const std::string_view name = WithoutPort(host);
+  if (host.empty() || Allows(served, name) || AddressOf(name).has_value()) {
+    return absl::OkStatus();
+  }
+  const std::string shown = Shown(name);
+  return MakeError(
+      absl::StatusCode::kPermissionDenied, "HOST_NOT_ALLOWED",
+      absl::StrFormat("this server does not answer as \"%s\"; to allow that "
+                      "name, start the server with --server_names=%s",
+                      shown, shown),
+      {{"flag", "server_names"}, {"host", shown}});
+}
+
+absl::Status CheckServerNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const bool is_name =
+        !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+          return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
+        });
+    if (name != kAnyName && !is_name) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "\"%s\" must be * or the name of a host without a port", name));
     }
   }
   return absl::OkStatus();

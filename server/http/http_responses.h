@@ -1,5 +1,6 @@
 // Responses that the HTTP server itself makes, whatever the path: refusals of
-// bodies, errors of pages, and the head of every response.
+// bodies, errors of pages; and what it does to every response: its head, and
+// gzip for clients that accept it.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_RESPONSES_H_
 #define SEMRANK_SERVER_HTTP_HTTP_RESPONSES_H_
 
@@ -38,6 +39,13 @@ HttpResponse WrongMethod();
 
 // The status line and the headers, up to the empty line.
 std::string FormatHead(const HttpResponse& response, bool keep_alive);
+
+// Whether an Accept-Encoding header names gzip, or else *, without q=0.
+bool AcceptsGzip(std::string_view accept_encoding);
+
+// Compresses the body, by zlib's fastest level, and says so in the headers;
+// bodies under 1 KiB and ones that do not get smaller stay as they are.
+void Compress(HttpResponse& response);
 
 }  // namespace semrank
 

@@ -1,11 +1,10 @@
-#include "server/http/http_hosts.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "server/base/errors.h"
+#include "server/http/http_origins.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
