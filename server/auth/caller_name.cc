@@ -1,11 +1,12 @@
 #include "server/auth/caller_name.h"
 
 #include <arpa/inet.h>
-
-#include <cstring>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "model/base/strings.h"
 #include "server/auth/access_control.h"
@@ -30,6 +31,25 @@ std::string Ipv6Network(std::string_view host) {
 }
 
 }  // namespace
+
+std::string PeerOf(int socket) {
+  sockaddr_storage peer;
+  socklen_t size = sizeof(peer);
+  auto* const address = reinterpret_cast<sockaddr*>(&peer);
+  if (getpeername(socket, address, &size) != 0) return "";
+  char host[NI_MAXHOST] = "";
+  char port[NI_MAXSERV] = "";
+  getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
+              NI_NUMERICHOST | NI_NUMERICSERV);
+  const std::string_view name(host);
+  if (peer.ss_family == AF_INET)
+    return absl::StrFormat("ipv4:%s:%s", host, port);
+  // A socket of both kinds shows IPv4 clients so.
+  constexpr std::string_view kMapped = "::ffff:";
+  return name.starts_with(kMapped)
+             ? absl::StrFormat("ipv4:%s:%s", name.substr(kMapped.size()), port)
+             : absl::StrFormat("ipv6:[%s]:%s", name, port);
+}
 
 std::string CallerName(const AccessControl* access,
                        std::string_view authorization, std::string_view peer) {

@@ -9,6 +9,10 @@ namespace semrank {
 
 class AccessControl;
 
+// The client of a connected socket, as gRPC writes it: "ipv4:10.0.0.7:40312";
+// empty if it has left.
+std::string PeerOf(int socket);
+
 // "key:" and the key's name in the log, where callers need keys (`access` is
 // not null): all callers may come from the address of one proxy. Otherwise the
 // address of `peer` ("ipv4:10.0.0.7:40312"), without its port; of an IPv6

@@ -33,7 +33,7 @@ HttpConnection::HttpConnection(HttpConnections& connections,
       stream_(std::move(socket)),
       tls_(std::move(tls)),
       deadline_(stream_.socket().get_executor()),
-      client_{.peer = stream_.Peer()},
+      client_{.peer = PeerOf(stream_.socket().native_handle())},
       address_(CallerName(/*access=*/nullptr, "", client_.peer)),
       account_("http " + client_.peer) {}
 
@@ -118,21 +118,17 @@ void HttpConnection::OnDeadline() {
 // is still the first to be closed to make room.
 bool HttpConnection::MadeProgress() {
   const HttpServerOptions& options = connections_.options;
-  if (state_ == State::kBody) {
-    const std::uint64_t before =
-        std::exchange(progress_, exchange_->num_body_bytes());
-    if (static_cast<double>(progress_ - before) <
-        static_cast<double>(options.min_body_rate) *
-            absl::ToDoubleSeconds(options.timeouts.body)) {
-      return false;
-    }
-    AwaitDeadline(options.timeouts.body);
-    return true;
-  }
-  if (state_ != State::kResponse) return false;
-  const std::uint64_t before = std::exchange(progress_, stream_.num_written());
-  if (progress_ == before) return false;
-  AwaitDeadline(options.timeouts.response);
+  const bool is_body = state_ == State::kBody;
+  if (!is_body && state_ != State::kResponse) return false;
+  const absl::Duration period =
+      is_body ? options.timeouts.body : options.timeouts.response;
+  const double least = is_body ? static_cast<double>(options.min_body_rate) *
+                                     absl::ToDoubleSeconds(period)
+                               : 1;
+  const std::uint64_t before = std::exchange(
+      progress_, is_body ? exchange_->num_body_bytes() : stream_.num_written());
+  if (static_cast<double>(progress_ - before) < least) return false;
+  AwaitDeadline(period);
   return true;
 }
 
@@ -175,20 +171,16 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
       chunk_[0] == kTlsFirstByte) {
     return OnOtherProtocol();
   }
-  std::string_view chunk(chunk_.data(), num_bytes);
+  const std::string_view chunk(chunk_.data(), num_bytes);
   // Without a copy into input_.
-  if (state_ == State::kBody && input_.empty()) {
-    HttpExchange::Step step = exchange_->Parse(chunk);
-    input_ = chunk;
-    return OnParsed(std::move(step));
-  }
+  if (state_ == State::kBody && input_.empty()) return Parse(chunk);
   input_ += chunk;
   if (state_ == State::kSkip) return SkipBody();
   if (std::exchange(idle_, false)) {
     AwaitClient(State::kHead, connections_.options.timeouts.head);
   }
   const bool is_wanted = state_ == State::kHead || state_ == State::kBody;
-  is_wanted ? Parse() : Read();
+  is_wanted ? Parse(input_) : Read();
 }
 
 // Clients usually end between requests. While a handler runs this only sets the
@@ -205,14 +197,9 @@ void HttpConnection::StartRequest() {
   AwaitClient(State::kHead, idle_ ? timeouts.idle : timeouts.head);
 }
 
-void HttpConnection::Parse() {
-  std::string_view rest = input_;
-  HttpExchange::Step step = exchange_->Parse(rest);
-  input_.erase(0, input_.size() - rest.size());
-  OnParsed(std::move(step));
-}
-
-void HttpConnection::OnParsed(HttpExchange::Step step) {
+void HttpConnection::Parse(std::string_view input) {
+  HttpExchange::Step step = exchange_->Parse(input);
+  input_ = std::string(input);
   while (!exchange_->CountBody()) {
     if (!EndSlowestBody()) return;
   }
@@ -250,14 +237,14 @@ void HttpConnection::Do(HttpExchange::Step step) {
 
 void HttpConnection::AwaitBody(bool send_continue) {
   AwaitClient(State::kBody, connections_.options.timeouts.body);
-  if (!send_continue) return Parse();
+  if (!send_continue) return Parse(input_);
   sending_continue_ = true;
   stream_.Write({asio::buffer(kContinue), asio::const_buffer()},
                 [self = shared_from_this()](const ErrorCode& error,
                                             std::size_t /*num_bytes*/) {
                   self->sending_continue_ = false;
                   if (self->state_ == State::kClosed) return;
-                  error ? self->Close() : self->Parse();
+                  error ? self->Close() : self->Parse(self->input_);
                 });
 }
 
@@ -292,7 +279,7 @@ void HttpConnection::OnHandled(std::optional<HttpResponse> response) {
   AwaitClient(State::kBody, connections_.options.timeouts.body);
   // What the client sent before it ended may still be unparsed, but not more
   // than is read ahead: a body that has no end.
-  client_.has_left ? OnClientEnded() : Parse();
+  client_.has_left ? OnClientEnded() : Parse(input_);
 }
 
 void HttpConnection::Respond(HttpResponse response) {
@@ -341,10 +328,10 @@ void HttpConnection::SkipBody() {
   if (*unread_bytes_ > 0) return Read();
   std::string_view rest = input_;
   SkipEmptyLines(rest);
-  input_.erase(0, input_.size() - rest.size());
+  input_ = std::string(rest);
   idle_ = input_.empty();
   StartRequest();
-  Parse();
+  Parse(input_);
 }
 
 // Closing a socket with unread bytes makes the kernel send a reset, which may

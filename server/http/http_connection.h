@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "server/base/caller.h"
@@ -70,8 +71,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnClientEnded();
 
   void StartRequest();
-  void Parse();
-  void OnParsed(HttpExchange::Step step);
+  // Parses the beginning of `input`, does what follows from it, and keeps the
+  // rest as input_.
+  void Parse(std::string_view input);
   // Ends the body of the same caller that has been arriving for longest.
   // Returns false if it was that of this connection.
   bool EndSlowestBody();

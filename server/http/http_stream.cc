@@ -5,7 +5,6 @@
 #include <boost/asio/write.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 namespace semrank {
 
@@ -41,20 +40,6 @@ absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content) {
   if (!error) return context;
   return absl::InvalidArgumentError(
       absl::StrCat("OpenSSL refuses the certificates: ", error.message()));
-}
-
-std::string HttpStream::Peer() const {
-  ErrorCode error;
-  const auto peer = socket_.remote_endpoint(error);
-  if (error) return "";
-  asio::ip::address address = peer.address();
-  // A socket of both kinds shows IPv4 clients as ::ffff:10.0.0.7.
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-  }
-  const std::string host = address.to_string();
-  return address.is_v4() ? absl::StrFormat("ipv4:%s:%d", host, peer.port())
-                         : absl::StrFormat("ipv6:[%s]:%d", host, peer.port());
 }
 
 // Peeking leaves the byte there, and a client that speaks plain HTTP gets an

@@ -16,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -44,8 +43,6 @@ class HttpStream {
   explicit HttpStream(Socket socket) : socket_(std::move(socket)) {}
 
   Socket& socket() { return socket_; }
-  // The client, as gRPC writes it: "ipv4:10.0.0.7:40312"; empty if it has left.
-  std::string Peer() const;
   // Waits for the client's first byte and peeks whether it begins TLS. An error
   // when the client ends before it.
   void DetectTls(std::function<void(const ErrorCode&, bool is_tls)> done);

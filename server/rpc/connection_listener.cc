@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -11,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -69,24 +67,6 @@ bool ConcernsOneConnection(int error) {
     default:
       return false;
   }
-}
-
-// The address of the peer as CallerName has it; empty if it has left.
-std::string NameOfPeer(int fd) {
-  sockaddr_storage peer;
-  socklen_t size = sizeof(peer);
-  auto* const address = reinterpret_cast<sockaddr*>(&peer);
-  if (getpeername(fd, address, &size) != 0) return "";
-  char host[INET6_ADDRSTRLEN] = "";
-  getnameinfo(address, size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST);
-  const std::string_view name(host);
-  // A socket of both kinds shows IPv4 peers so.
-  constexpr std::string_view kMapped = "::ffff:";
-  const std::string peer_name =
-      name.starts_with(kMapped)   ? absl::StrFormat("ipv4:%s:", name.substr(7))
-      : peer.ss_family == AF_INET ? absl::StrFormat("ipv4:%s:", name)
-                                  : absl::StrFormat("ipv6:[%s]:", name);
-  return CallerName(/*access=*/nullptr, /*authorization=*/"", peer_name);
 }
 
 }  // namespace
@@ -217,7 +197,8 @@ void ConnectionListener::AcceptSome(int listener) {
 void ConnectionListener::Register(int fd) {
   // Probes connect and reset at once. gRPC asks for the peer's address too, and
   // would log an error for each of them.
-  std::string caller = NameOfPeer(fd);
+  std::string caller =
+      CallerName(/*access=*/nullptr, /*authorization=*/"", PeerOf(fd));
   if (caller.empty()) {
     close(fd);
     return;
