@@ -41,7 +41,7 @@ class AwaitedRun final : private RequestRun {
     // Before StartDecoding, which may call Done.
     std::future<absl::Status> done = done_->get_future();
     StartDecoding(num_bytes, [this]() -> absl::StatusOr<std::string_view> {
-      SEMRANK_RETURN_IF_ERROR(format_.Read(request_, bytes_));
+      SEMRANK_RETURN_IF_ERROR(format_.Read(bytes_));
       return bytes_;
     });
     const absl::Status status = done.get();
@@ -237,14 +237,6 @@ HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
     // `admit` has counted the others.
     if (!refusal.admitted) call->metrics_.Started();
     return call->Refuse(request, refusal);
-  };
-  return http_call;
-}
-
-HttpCall ApiCall::WithFormat(const std::shared_ptr<const ApiCall>& call) {
-  HttpCall http_call = WithoutHandler(call);
-  http_call.handle = [call](const HttpRequest& request) {
-    return call->Handle(request);
   };
   return http_call;
 }

@@ -45,8 +45,8 @@ class ApiCall {
 
   // All of an HttpCall but `handle` and `open_stream`.
   static HttpCall WithoutHandler(const std::shared_ptr<const ApiCall>& call);
-  // The whole of it, for a body of the call's format.
-  static HttpCall WithFormat(const std::shared_ptr<const ApiCall>& call);
+  // Answers a request whose body has arrived, in the call's format.
+  HttpResponse Handle(const HttpRequest& request) const;
 
   struct Answer {
     absl::Status status = {};
@@ -78,7 +78,6 @@ class ApiCall {
  private:
   // Makes the checks that need no body.
   absl::Status CheckCall(const HttpRequest& request) const;
-  HttpResponse Handle(const HttpRequest& request) const;
   HttpResponse Refuse(const HttpRequest& request,
                       const HttpRefusal& refusal) const;
 
@@ -91,8 +90,9 @@ class ApiCall {
   const Metrics::Rpc metrics_;
 };
 
-// The call of POST /v1/put_stream, for bodies of any length (put_stream.cc).
-HttpCall MakePutStream(const std::shared_ptr<const ApiCall>& call);
+// The body of POST /v1/put_stream, of any length (put_stream.cc).
+std::unique_ptr<HttpBodyStream> OpenPutStream(
+    const std::shared_ptr<const ApiCall>& call, const HttpRequest& request);
 
 // A call that does not exist, for all paths that begin with `path`. It answers
 // 404 and counts nothing. `log` may be null.

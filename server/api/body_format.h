@@ -19,23 +19,30 @@ class Message;
 
 namespace semrank {
 
-class BodyFormat {
- public:
-  virtual ~BodyFormat() = default;
-
-  // Sets `bytes` to the Protobuf request that the body stands for.
-  virtual absl::Status Read(const HttpRequest& request, std::string& bytes) = 0;
-  // Returns the body of the response. To call after Read.
-  virtual absl::StatusOr<std::string> Write(
-      const google::protobuf::Message& response) = 0;
-};
-
 // What a format is made from; all of it outlives the format.
 struct FormatInput {
   const Limits& limits;
   const google::protobuf::Descriptor& request_type;  // of the method
   const HttpRequest& request;
 };
+
+class BodyFormat {
+ public:
+  explicit BodyFormat(const FormatInput& input)
+      : limits_(input.limits), request_(input.request) {}
+  virtual ~BodyFormat() = default;
+
+  // Sets `bytes` to the Protobuf request that the body stands for.
+  virtual absl::Status Read(std::string& bytes) = 0;
+  // Returns the body of the response. To call after Read.
+  virtual absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& response) = 0;
+
+ protected:
+  const Limits& limits_;
+  const HttpRequest& request_;
+};
+
 using MakeFormat = std::unique_ptr<BodyFormat> (*)(const FormatInput& input);
 template <typename Format>
 std::unique_ptr<BodyFormat> MakeFormatOf(const FormatInput& input) {
@@ -49,9 +56,8 @@ struct FormatFunctions {
   WriteError write_error = nullptr;
 };
 
-// Each format is described where it is defined, in the source of its name:
-// json_format (of any method), openai_format, cohere_format, tei_format,
-// ubi_format.
+// Each format is described where it is defined: the API's own in json_api, the
+// others in openai_format, cohere_format, tei_format and ubi_format.
 namespace formats {
 extern const FormatFunctions kJson;
 extern const FormatFunctions kOpenAiEmbeddings, kOpenAiModels, kOpenAiModel;

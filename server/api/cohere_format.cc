@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -68,10 +67,10 @@ std::vector<std::string> RankFields(ThirdPartyJson& body) {
 class CohereRerank final : public BodyFormat {
  public:
   explicit CohereRerank(const FormatInput& input)
-      : limits_(input.limits), id_(IdOf(input.request)) {}
+      : BodyFormat(input), id_(IdOf(request_)) {}
 
-  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    ThirdPartyJson body(request.body, "rerank request", limits_);
+  absl::Status Read(std::string& bytes) override {
+    ThirdPartyJson body(request_.body, "rerank request", limits_);
     v1::RankRequest rank;
     rank.mutable_model()->set_name(body.Text("model"));
     rank.set_query(body.Text("query"));
@@ -80,7 +79,7 @@ class CohereRerank final : public BodyFormat {
     const std::vector<std::string> fields = RankFields(body);
     const TextSize size{limits_.max_text_bytes,
                         body.Number("max_tokens_per_doc")};
-    bytes.reserve(request.body.size());
+    bytes.reserve(request_.body.size());
     rank.AppendToString(&bytes);
     num_words_ = CountWords(rank.query());
     body.EachText(
@@ -100,80 +99,80 @@ class CohereRerank final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
-    SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
     std::string json = "{\"id\":";
     AppendJsonString(id_, json);
     json += ",\"model\":";
     AppendJsonString(response.model().name(), json);
-    json += ",\"results\":[";
-    const std::vector<float> numbers(response.scores().begin(),
-                                     response.scores().end());
-    FloatTexts scores(numbers);
-    // An item without its document takes about 50 bytes.
-    json.reserve(json.size() + numbers.size() * 64);
-    for (int i = 0; i < response.indices_size(); ++i) {
-      json += i == 0 ? "{\"index\":" : ",{\"index\":";
-      AppendIndex(response.indices(i), json);
-      json += ",\"relevance_score\":";
-      json += scores.Next();
-      if (return_documents_) {
-        json += ",\"document\":{\"text\":";
-        AppendJsonString(documents_[response.indices(i)], json);
-        json += '}';
-      }
-      json += '}';
-    }
-    absl::StrAppend(&json, "],\"usage\":{\"total_tokens\":", num_words_,
+    json += ",\"results\":";
+    SEMRANK_RETURN_IF_ERROR(AppendRanking(
+        response,
+        {response.scores().data(),
+         static_cast<std::size_t>(response.scores_size())},
+        [&](std::uint32_t index, absl::string_view score) {
+          absl::StrAppend(&json, "{\"index\":", index,
+                          ",\"relevance_score\":", score);
+          if (return_documents_) {
+            json += ",\"document\":{\"text\":";
+            AppendJsonString(documents_[index], json);
+            json += '}';
+          }
+          json += '}';
+        },
+        json));
+    absl::StrAppend(&json, ",\"usage\":{\"total_tokens\":", num_words_,
                     "},\"meta\":{\"billed_units\":{\"search_units\":1}}}");
     return json;
   }
 
  private:
-  const Limits& limits_;
   const std::string id_;
   bool return_documents_ = false;
   std::vector<std::string> documents_;  // if they are returned
   std::int64_t num_words_ = 0;
 };
 
-constexpr std::string_view kFloat = "float";
-constexpr std::string_view kInt8 = "int8";
-constexpr std::string_view kBase64 = "base64";
+// The rows of `vectors` with `dim` numbers each, as float32.
+void AppendFloatRows(std::string_view vectors, int dim, std::string& json) {
+  AppendRows(vectors, dim * sizeof(float), AppendFloatList, json);
+}
 
-// Appends an array of arrays, one a row of `dim` numbers.
+void AppendBase64Rows(std::string_view vectors, int dim, std::string& json) {
+  AppendRows(vectors, dim * sizeof(float), AppendBase64, json);
+}
+
 void AppendInt8Rows(std::string_view vectors, int dim, std::string& json) {
   std::vector<float> numbers(vectors.size() / sizeof(float));
   DecodeFloat32(vectors, numbers);
   std::string bytes;
   std::vector<float> scales;
   EncodeInt8(numbers, dim, bytes, scales);
-  json += '[';
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const bool is_first = i % dim == 0;
-    absl::StrAppend(&json, is_first ? (i == 0 ? "[" : "],[") : ",",
-                    static_cast<int>(static_cast<signed char>(bytes[i])));
-  }
-  json += bytes.empty() ? "]" : "]]";
+  AppendRows(
+      bytes, dim,
+      [](std::string_view row, std::string& to) {
+        for (const char& byte : row) {
+          absl::StrAppend(&to, &byte == row.data() ? "[" : ",",
+                          static_cast<int>(static_cast<signed char>(byte)));
+        }
+        to += ']';
+      },
+      json);
 }
 
-// Appends an array of texts, one a row of `dim` numbers.
-void AppendBase64Rows(std::string_view vectors, int dim, std::string& json) {
-  const std::size_t row_bytes = dim * sizeof(float);
-  json += '[';
-  for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
-    if (begin > 0) json += ',';
-    AppendBase64(vectors.substr(begin, row_bytes), json);
-  }
-  json += ']';
-}
+struct EmbeddingType {
+  std::string_view name;
+  void (*append_rows)(std::string_view vectors, int dim, std::string& json);
+};
+constexpr EmbeddingType kEmbeddingTypes[] = {{"float", &AppendFloatRows},
+                                             {"int8", &AppendInt8Rows},
+                                             {"base64", &AppendBase64Rows}};
 
 class CohereEmbed final : public BodyFormat {
  public:
   explicit CohereEmbed(const FormatInput& input)
-      : limits_(input.limits), id_(IdOf(input.request)) {}
+      : BodyFormat(input), id_(IdOf(request_)) {}
 
-  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    ThirdPartyJson body(request.body, "embed request", limits_);
+  absl::Status Read(std::string& bytes) override {
+    ThirdPartyJson body(request_.body, "embed request", limits_);
     for (const char* const name : {"images", "inputs"}) {
       body.Refuse(name, "is not supported: send texts");
     }
@@ -202,15 +201,12 @@ class CohereEmbed final : public BodyFormat {
     std::string json = absl::StrCat("{\"id\":", Json(id_).dump(),
                                     ",\"response_type\":"
                                     "\"embeddings_by_type\",\"embeddings\":{");
-    const auto append = [&](std::string_view type, auto append_rows) {
-      if (std::ranges::count(types_, type) == 0) return;
-      absl::StrAppend(&json, json.back() == '{' ? "\"" : ",\"", ToAbsl(type),
-                      "\":");
-      append_rows(response.vectors(), dim, json);
-    };
-    append(kFloat, &AppendRows);
-    append(kInt8, &AppendInt8Rows);
-    append(kBase64, &AppendBase64Rows);
+    for (const EmbeddingType& type : kEmbeddingTypes) {
+      if (std::ranges::count(types_, type.name) == 0) continue;
+      absl::StrAppend(&json, json.back() == '{' ? "\"" : ",\"",
+                      ToAbsl(type.name), "\":");
+      type.append_rows(response.vectors(), dim, json);
+    }
     std::int64_t num_words = 0;
     for (const std::string& text : texts_) num_words += CountWords(text);
     absl::StrAppend(&json, "},\"texts\":", Json(texts_).dump(),
@@ -223,9 +219,10 @@ class CohereEmbed final : public BodyFormat {
  private:
   void ReadTypes(ThirdPartyJson& body) {
     types_ = body.Texts("embedding_types");
-    if (types_.empty()) types_.emplace_back(kFloat);
+    if (types_.empty()) types_.emplace_back("float");
     for (std::size_t i = 0; i < types_.size(); ++i) {
-      if (types_[i] == kFloat || types_[i] == kInt8 || types_[i] == kBase64) {
+      if (std::ranges::count(kEmbeddingTypes, types_[i], &EmbeddingType::name) >
+          0) {
         continue;
       }
       body.Fail(FieldError("INVALID_FIELD", ItemName("embedding_types", i),
@@ -249,7 +246,6 @@ class CohereEmbed final : public BodyFormat {
     }
   }
 
-  const Limits& limits_;
   const std::string id_;
   std::vector<std::string> types_;
   std::vector<std::string> texts_;

@@ -1,46 +1,69 @@
 #include "server/api/json_api.h"
 
+#include <google/protobuf/message.h>
+
+#include <map>
 #include <memory>
 #include <utility>
 
+#include "model/base/status_macros.h"
 #include "server/api/body_format.h"
 #include "server/api/json_messages.h"
+#include "server/api/json_request.h"
 #include "server/requests/methods.h"
 
 namespace semrank {
 namespace {
 
-// A body whose format has no `make` is not read as a whole.
-const FormatFunctions& FormatOf(HttpFormat format) {
-  static constexpr FormatFunctions kLines = {nullptr, &WriteStatus};
-  switch (format) {
-    case HttpFormat::kJson:
-      break;
-    case HttpFormat::kLines:
-      return kLines;
-    case HttpFormat::kOpenAiEmbeddings:
-      return formats::kOpenAiEmbeddings;
-    case HttpFormat::kOpenAiModels:
-      return formats::kOpenAiModels;
-    case HttpFormat::kOpenAiModel:
-      return formats::kOpenAiModel;
-    case HttpFormat::kCohereRerank:
-      return formats::kCohereRerank;
-    case HttpFormat::kCohereEmbed:
-      return formats::kCohereEmbed;
-    case HttpFormat::kTeiEmbed:
-      return formats::kTeiEmbed;
-    case HttpFormat::kTeiRerank:
-      return formats::kTeiRerank;
-    case HttpFormat::kTeiInfo:
-      return formats::kTeiInfo;
-    case HttpFormat::kUbi:
-      return formats::kUbi;
+// Bodies of the API itself: its messages as JSON. Vectors are arrays of numbers
+// unless the request names an encoding (json_request.h).
+class JsonFormat final : public BodyFormat {
+ public:
+  explicit JsonFormat(const FormatInput& input)
+      : BodyFormat(input), request_type_(input.request_type) {}
+
+  absl::Status Read(std::string& bytes) override {
+    // A method without arguments can be called by GET.
+    if (request_.is_get && request_.body.empty()) return absl::OkStatus();
+    JsonRequest read;
+    SEMRANK_RETURN_IF_ERROR(
+        ReadJsonRequest(request_.body, request_type_, read));
+    vectors_ = read.wants_numbers ? VectorForm::kNumbers : VectorForm::kBase64;
+    bytes = std::move(read.bytes);
+    return absl::OkStatus();
   }
-  return formats::kJson;
+
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& response) override {
+    return ToJson(response, vectors_);
+  }
+
+ private:
+  const google::protobuf::Descriptor& request_type_;
+  VectorForm vectors_ = VectorForm::kNumbers;
+};
+
+const FormatFunctions& FormatOf(HttpFormat format) {
+  // A body whose format has no `make` is not read as a whole.
+  static const std::map<HttpFormat, FormatFunctions> kFormats = {
+      {HttpFormat::kJson, formats::kJson},
+      {HttpFormat::kLines, {nullptr, &WriteStatus}},
+      {HttpFormat::kOpenAiEmbeddings, formats::kOpenAiEmbeddings},
+      {HttpFormat::kOpenAiModels, formats::kOpenAiModels},
+      {HttpFormat::kOpenAiModel, formats::kOpenAiModel},
+      {HttpFormat::kCohereRerank, formats::kCohereRerank},
+      {HttpFormat::kCohereEmbed, formats::kCohereEmbed},
+      {HttpFormat::kTeiEmbed, formats::kTeiEmbed},
+      {HttpFormat::kTeiRerank, formats::kTeiRerank},
+      {HttpFormat::kTeiInfo, formats::kTeiInfo},
+      {HttpFormat::kUbi, formats::kUbi}};
+  return kFormats.at(format);
 }
 
 }  // namespace
+
+const FormatFunctions formats::kJson = {&MakeFormatOf<JsonFormat>,
+                                        &WriteStatus};
 
 HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
   HttpCalls calls;
@@ -54,8 +77,16 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
       const FormatFunctions& format = FormatOf(path.form);
       const auto call =
           std::make_shared<const ApiCall>(parts, options, method, path, format);
-      calls[path.path] = format.make == nullptr ? MakePutStream(call)
-                                                : ApiCall::WithFormat(call);
+      HttpCall& http_call = calls[path.path] = ApiCall::WithoutHandler(call);
+      if (format.make == nullptr) {
+        http_call.open_stream = [call](const HttpRequest& request) {
+          return OpenPutStream(call, request);
+        };
+      } else {
+        http_call.handle = [call](const HttpRequest& request) {
+          return call->Handle(request);
+        };
+      }
     }
   }
   return calls;

@@ -5,19 +5,17 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/text/utf8.h"
 #include "server/base/errors.h"
 #include "server/http/http_exchange.h"
 #include "server/http/http_responses.h"
-#include "server/requests/error_status.h"
 
 namespace semrank {
 namespace {
 
 // Names an encoding that is not UTF-8 by the first bytes; empty if these may be
 // UTF-8.
-std::string OtherEncoding(std::string_view text) {
+std::string_view OtherEncoding(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) {
     return "it begins with a byte order mark";
   }
@@ -29,7 +27,7 @@ std::string OtherEncoding(std::string_view text) {
   return "";
 }
 
-std::string Describe(simdjson::error_code code) {
+std::string_view Describe(simdjson::error_code code) {
   switch (code) {
     case simdjson::EMPTY:
       return "it is empty";
@@ -91,14 +89,13 @@ JsonDocument::~JsonDocument() {
 }
 
 absl::StatusOr<JsonDocument::Object> JsonDocument::Open() {
-  const std::string encoding = OtherEncoding(text_);
+  const std::string_view encoding = OtherEncoding(text_);
   if (!encoding.empty()) return ErrorOfText(encoding);
   if (const auto error = parser_.iterate(text_).get(document_)) {
     const std::size_t num_valid = ValidUtf8Bytes(text_);
+    if (num_valid == text_.size()) return ErrorOfText(Describe(error));
     return ErrorOfText(
-        num_valid == text_.size()
-            ? Describe(error)
-            : absl::StrFormat("it is not UTF-8 at byte %d", num_valid));
+        absl::StrFormat("it is not UTF-8 at byte %d", num_valid));
   }
   Object object;
   const auto error = document_.get_object().get(object);
@@ -107,11 +104,6 @@ absl::StatusOr<JsonDocument::Object> JsonDocument::Open() {
   }
   if (error) return Error(error);
   return object;
-}
-
-char JsonDocument::FirstByte(Value& value) {
-  const std::string_view token = value.raw_json_token();
-  return token.empty() ? '\0' : token[0];
 }
 
 absl::Status JsonDocument::EachMember(Object object, TakeMember take) {
@@ -179,6 +171,7 @@ absl::Status JsonDocument::Skip(Value& value, std::size_t depth) {
   SEMRANK_RETURN_IF_ERROR(CountValue());
   simdjson::ondemand::json_type type;
   if (const auto error = value.type().get(type)) return Error(error);
+  simdjson::error_code error = simdjson::SUCCESS;
   switch (type) {
     case simdjson::ondemand::json_type::array:
       return EachItem(value,
@@ -190,20 +183,20 @@ absl::Status JsonDocument::Skip(Value& value, std::size_t depth) {
     case simdjson::ondemand::json_type::string:
       return Text(value).status();
     case simdjson::ondemand::json_type::number:
-      if (const auto error = value.get_number().error()) return Error(error);
-      return absl::OkStatus();
+      error = value.get_number().error();
+      break;
     case simdjson::ondemand::json_type::boolean:
-      if (const auto error = value.get_bool().error()) return Error(error);
-      return absl::OkStatus();
-    case simdjson::ondemand::json_type::null: {
-      bool is_null = false;
-      if (value.is_null().get(is_null) || !is_null) {
-        return Error(simdjson::N_ATOM_ERROR);
-      }
-      return absl::OkStatus();
-    }
+      error = value.get_bool().error();
+      break;
+    case simdjson::ondemand::json_type::null:
+      if (!Null(value)) error = simdjson::N_ATOM_ERROR;
   }
-  return Error(simdjson::TAPE_ERROR);
+  return error ? Error(error) : absl::OkStatus();
+}
+
+bool JsonDocument::Null(Value& value) {
+  bool is_null = false;
+  return !value.is_null().get(is_null) && is_null;
 }
 
 absl::Status JsonDocument::Error(simdjson::error_code code) {

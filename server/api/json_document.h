@@ -16,14 +16,20 @@
 
 #include <simdjson.h>
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "model/base/strings.h"
 
 namespace semrank {
 
@@ -74,6 +80,13 @@ class JsonDocument {
   // Unicode text.
   absl::StatusOr<std::string_view> Text(Value& value);
 
+  // Reads a number, or a text with one, since JavaScript has no integers of 64
+  // bits. Nothing for another value, and for a number that T does not have.
+  template <typename T>
+  std::optional<T> Number(Value& value);
+  // Reads null. False for another value.
+  static bool Null(Value& value);
+
   // Errors about the value that is read.
   absl::Status Error(simdjson::error_code code);
   absl::Status Error(std::string_view problem);
@@ -92,6 +105,11 @@ class JsonDocument {
   simdjson::ondemand::document document_;
 };
 
+inline char JsonDocument::FirstByte(Value& value) {
+  const std::string_view token = value.raw_json_token();
+  return token.empty() ? '\0' : token[0];
+}
+
 // The text is used where it stands: simdjson would copy it byte by byte. Its
 // first pass over the body has checked UTF-8 and control characters.
 inline std::optional<std::string_view> JsonDocument::PlainText(Value& value) {
@@ -100,6 +118,55 @@ inline std::optional<std::string_view> JsonDocument::PlainText(Value& value) {
   if (value.get_raw_json_string().error()) return {};
   // Blanks may follow the closing quote.
   return token.substr(1, token.rfind('"') - 1);
+}
+
+template <typename T>
+bool TextToNumber(std::string_view text, T& number) {
+  if constexpr (std::is_same_v<T, float>) {
+    return absl::SimpleAtof(ToAbsl(text), &number);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return absl::SimpleAtod(ToAbsl(text), &number);
+  } else {
+    return absl::SimpleAtoi(ToAbsl(text), &number);
+  }
+}
+
+// False for a number that T does not have. A float keeps what it can of the
+// digits; an integer may be written as 3.0 or 3e2.
+template <typename T>
+bool JsonToNumber(simdjson::ondemand::number& json, T& number) {
+  if constexpr (std::is_floating_point_v<T>) {
+    number = static_cast<T>(json.as_double());
+    return std::isfinite(number);
+  } else if (json.is_int64()) {
+    number = static_cast<T>(json.get_int64());
+    return std::in_range<T>(json.get_int64());
+  } else if (json.is_uint64()) {
+    number = static_cast<T>(json.get_uint64());
+    return std::in_range<T>(json.get_uint64());
+  } else {
+    const double wide = json.get_double();
+    // The upper bound as a double may be one more than T's largest value.
+    const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+    const double begin = std::is_signed_v<T> ? -end : 0;
+    if (!(wide >= begin && wide < end) || wide != std::trunc(wide))
+      return false;
+    number = static_cast<T>(wide);
+    return true;
+  }
+}
+
+template <typename T>
+std::optional<T> JsonDocument::Number(Value& value) {
+  T number = 0;
+  if (FirstByte(value) == '"') {
+    const auto text = Text(value);
+    if (!text.ok() || !TextToNumber(*text, number)) return {};
+    return number;
+  }
+  simdjson::ondemand::number json;
+  if (value.get_number().get(json) || !JsonToNumber(json, number)) return {};
+  return number;
 }
 
 }  // namespace semrank

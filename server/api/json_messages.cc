@@ -11,14 +11,11 @@
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "model/base/base64.h"
 #include "model/base/json_elements.h"
-#include "model/base/strings.h"
 #include "model/text/utf8.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/vector_encoding.h"
@@ -46,7 +43,9 @@ void AppendFinite(double number, std::string& json) {
 }
 // As in lists: a score is the same text in every response.
 void AppendFinite(float number, std::string& json) {
-  AppendFloat(number, json);
+  std::string bytes;
+  EncodeFloat32({&number, 1}, bytes);
+  AppendJsonElements(bytes, json);
 }
 
 template <typename Number>
@@ -101,6 +100,9 @@ class Printer {
         json_(json) {}
 
   void AppendMessage() {
+    if (HasOwnMapping(*message_.GetDescriptor())) {
+      return AppendWithOwnMapping(message_, json_);
+    }
     std::vector<const FieldDescriptor*> fields;
     reflection_.ListFields(message_, &fields);
     json_ += '{';
@@ -122,31 +124,12 @@ class Printer {
  private:
   // False if the field is written as any other.
   bool AppendVectorField(const FieldDescriptor& field);
-  void AppendValue(const FieldDescriptor& field);
   void AppendList(const FieldDescriptor& field);
+  // Appends the value of a field, or one item of a list.
+  void AppendValue(const FieldDescriptor& field, int item = -1);
   // The long lists of RankResponse, without reflection, which would take half
   // of the time. False for all other fields.
   bool AppendRanking(const FieldDescriptor& field);
-  template <typename Items, typename AppendItem>
-  void AppendItems(const Items& items, AppendItem append) {
-    json_ += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      if (!std::exchange(first, false)) json_ += ',';
-      append(item);
-    }
-    json_ += ']';
-  }
-  template <typename T>
-  auto ItemsOf(const FieldDescriptor& field) const {
-    return reflection_.GetRepeatedFieldRef<T>(message_, &field);
-  }
-  template <typename T>
-  void AppendNumbersOf(const FieldDescriptor& field) {
-    AppendItems(ItemsOf<T>(field), [&](T item) { AppendNumber(item, json_); });
-  }
-  // Scores and the like, all at once: one by one they take eight times as long.
-  void AppendFloats(std::span<const float> numbers);
   void AppendText(const FieldDescriptor& field, const std::string& text) {
     if (field.type() == FieldDescriptor::TYPE_BYTES) {
       AppendBase64(text, json_);
@@ -155,11 +138,7 @@ class Printer {
     }
   }
   void AppendNested(const Message& message) {
-    if (HasOwnMapping(*message.GetDescriptor())) {
-      AppendWithOwnMapping(message, json_);
-    } else {
-      Printer(message, vectors_, json_).AppendMessage();
-    }
+    Printer(message, vectors_, json_).AppendMessage();
   }
 
   const Message& message_;
@@ -179,92 +158,86 @@ bool Printer::AppendVectorField(const FieldDescriptor& field) {
   if (field.name() != "vectors") return false;
   std::string scratch;
   AppendRows(reflection_.GetStringReference(message_, &field, &scratch),
-             static_cast<int>(reflection_.GetUInt32(message_, dim)), json_);
+             reflection_.GetUInt32(message_, dim) * sizeof(float),
+             AppendFloatList, json_);
   return true;
-}
-
-void Printer::AppendFloats(std::span<const float> numbers) {
-  if (!std::ranges::all_of(numbers, [](float n) { return std::isfinite(n); })) {
-    return AppendItems(numbers, [&](float n) { AppendNumber(n, json_); });
-  }
-  std::string bytes;
-  EncodeFloat32(numbers, bytes);
-  AppendNumbers(bytes, json_);
 }
 
 bool Printer::AppendRanking(const FieldDescriptor& field) {
   if (message_.GetDescriptor() != v1::RankResponse::descriptor()) return false;
   const auto& ranking = dynamic_cast<const v1::RankResponse&>(message_);
-  if (field.number() == v1::RankResponse::kScoresFieldNumber) {
-    AppendFloats({ranking.scores().data(),
-                  static_cast<std::size_t>(ranking.scores_size())});
+  if (field.number() == v1::RankResponse::kIndicesFieldNumber) {
+    json_ += '[';
+    for (const std::uint32_t index : ranking.indices()) {
+      AppendDigits(index, json_);
+      json_ += ',';
+    }
+    json_.back() = ']';
     return true;
   }
-  if (field.number() != v1::RankResponse::kIndicesFieldNumber) return false;
-  AppendItems(ranking.indices(),
-              [&](std::uint32_t index) { AppendDigits(index, json_); });
-  return true;
-}
-
-void Printer::AppendValue(const FieldDescriptor& field) {
-  std::string scratch;
-  switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32:
-      return AppendNumber(reflection_.GetInt32(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_INT64:
-      return AppendNumber(reflection_.GetInt64(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return AppendNumber(reflection_.GetUInt32(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_UINT64:
-      return AppendNumber(reflection_.GetUInt64(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return AppendNumber(reflection_.GetDouble(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return AppendNumber(reflection_.GetFloat(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return AppendNumber(reflection_.GetBool(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return AppendEnum(*field.enum_type(),
-                        reflection_.GetEnumValue(message_, &field), json_);
-    case FieldDescriptor::CPPTYPE_STRING:
-      return AppendText(
-          field, reflection_.GetStringReference(message_, &field, &scratch));
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return AppendNested(reflection_.GetMessage(message_, &field));
+  const auto is_finite = [](float score) { return std::isfinite(score); };
+  if (field.number() != v1::RankResponse::kScoresFieldNumber ||
+      !std::ranges::all_of(ranking.scores(), is_finite)) {
+    return false;
   }
+  // All at once: one by one they take eight times as long.
+  std::string bytes;
+  EncodeFloat32({ranking.scores().data(),
+                 static_cast<std::size_t>(ranking.scores_size())},
+                bytes);
+  AppendFloatList(bytes, json_);
+  return true;
 }
 
 void Printer::AppendList(const FieldDescriptor& field) {
   if (AppendRanking(field)) return;
+  const int num_items = reflection_.FieldSize(message_, &field);
+  json_ += '[';
+  for (int item = 0; item < num_items; ++item) {
+    if (item > 0) json_ += ',';
+    AppendValue(field, item);
+  }
+  json_ += ']';
+}
+
+void Printer::AppendValue(const FieldDescriptor& field, int item) {
+  using R = Reflection;
+  const bool is_item = item >= 0;
+  const auto get = [&](auto get_value, auto get_item) {
+    return is_item ? (reflection_.*get_item)(message_, &field, item)
+                   : (reflection_.*get_value)(message_, &field);
+  };
+  const auto number = [&](auto get_value, auto get_item) {
+    AppendNumber(get(get_value, get_item), json_);
+  };
+  std::string scratch;
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
-      return AppendNumbersOf<google::protobuf::int32>(field);
+      return number(&R::GetInt32, &R::GetRepeatedInt32);
     case FieldDescriptor::CPPTYPE_INT64:
-      return AppendNumbersOf<google::protobuf::int64>(field);
+      return number(&R::GetInt64, &R::GetRepeatedInt64);
     case FieldDescriptor::CPPTYPE_UINT32:
-      return AppendNumbersOf<google::protobuf::uint32>(field);
+      return number(&R::GetUInt32, &R::GetRepeatedUInt32);
     case FieldDescriptor::CPPTYPE_UINT64:
-      return AppendNumbersOf<google::protobuf::uint64>(field);
+      return number(&R::GetUInt64, &R::GetRepeatedUInt64);
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      return AppendNumbersOf<double>(field);
-    case FieldDescriptor::CPPTYPE_FLOAT: {
-      const auto items = ItemsOf<float>(field);
-      return AppendFloats(std::vector<float>(items.begin(), items.end()));
-    }
+      return number(&R::GetDouble, &R::GetRepeatedDouble);
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return number(&R::GetFloat, &R::GetRepeatedFloat);
     case FieldDescriptor::CPPTYPE_BOOL:
-      return AppendNumbersOf<bool>(field);
+      return number(&R::GetBool, &R::GetRepeatedBool);
     case FieldDescriptor::CPPTYPE_ENUM:
-      return AppendItems(
-          ItemsOf<google::protobuf::int32>(field),
-          [&](int number) { AppendEnum(*field.enum_type(), number, json_); });
+      return AppendEnum(*field.enum_type(),
+                        get(&R::GetEnumValue, &R::GetRepeatedEnumValue), json_);
     case FieldDescriptor::CPPTYPE_STRING:
-      return AppendItems(
-          ItemsOf<std::string>(field),
-          [&](const std::string& text) { AppendText(field, text); });
+      return AppendText(field, is_item ? reflection_.GetRepeatedStringReference(
+                                             message_, &field, item, &scratch)
+                                       : reflection_.GetStringReference(
+                                             message_, &field, &scratch));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return AppendItems(ItemsOf<Message>(field), [&](const Message& message) {
-        AppendNested(message);
-      });
+      return AppendNested(
+          is_item ? reflection_.GetRepeatedMessage(message_, &field, item)
+                  : reflection_.GetMessage(message_, &field));
   }
 }
 
@@ -272,11 +245,7 @@ void Printer::AppendList(const FieldDescriptor& field) {
 
 std::string ToJson(const Message& message, VectorForm vectors) {
   std::string json;
-  if (HasOwnMapping(*message.GetDescriptor())) {
-    AppendWithOwnMapping(message, json);
-  } else {
-    Printer(message, vectors, json).AppendMessage();
-  }
+  Printer(message, vectors, json).AppendMessage();
   return json;
 }
 
@@ -292,85 +261,38 @@ std::string StatusToJson(const absl::Status& status) {
   return json;
 }
 
-void AppendFloat(float number, std::string& json) {
-  std::string bytes;
-  EncodeFloat32({&number, 1}, bytes);
-  AppendJsonElements(bytes, json);
-}
-
-void AppendIndex(std::uint32_t index, std::string& json) {
-  AppendDigits(index, json);
-}
-
-FloatTexts::FloatTexts(std::span<const float> numbers) {
-  std::string bytes;
-  EncodeFloat32(numbers, bytes);
-  AppendJsonElements(bytes, texts_);
-  texts_ += ',';
-}
-
-std::string_view FloatTexts::Next() {
-  const std::size_t begin = begin_;
-  const std::size_t end = texts_.find(',', begin);
-  begin_ = end + 1;
-  return std::string_view(texts_).substr(begin, end - begin);
-}
-
 void AppendBase64(std::string_view bytes, std::string& json) {
   json += '"';
   AppendBase64Text(bytes, json);
   json += '"';
 }
 
-void AppendRows(std::string_view vectors, int dim, std::string& json) {
-  const std::size_t row_bytes = dim * sizeof(float);
-  // A number takes 12 to 14 characters for its four bytes.
-  json.reserve(json.size() + vectors.size() / sizeof(float) * 14);
+void AppendFloatList(std::string_view floats, std::string& json) {
   json += '[';
-  for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
-    if (begin > 0) json += ',';
-    AppendNumbers(vectors.substr(begin, row_bytes), json);
-  }
+  AppendJsonElements(floats, json);
   json += ']';
 }
 
-void AppendNumbers(std::string_view bytes, std::string& json) {
+void AppendRows(std::string_view rows, std::size_t row_bytes, AppendRow append,
+                std::string& json) {
+  // A float takes 12 to 14 characters for its four bytes.
+  json.reserve(json.size() + rows.size() / sizeof(float) * 14);
   json += '[';
-  AppendJsonElements(bytes, json);
+  for (std::size_t begin = 0; begin < rows.size(); begin += row_bytes) {
+    if (begin > 0) json += ',';
+    append(rows.substr(begin, row_bytes), json);
+  }
   json += ']';
 }
 
 int ToHttpCode(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kOk:
-      return 200;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kOutOfRange:
-      return 400;
-    case absl::StatusCode::kUnauthenticated:
-      return 401;
-    case absl::StatusCode::kPermissionDenied:
-      return 403;
-    case absl::StatusCode::kNotFound:
-      return 404;
-    case absl::StatusCode::kAborted:
-    case absl::StatusCode::kAlreadyExists:
-      return 409;
-    case absl::StatusCode::kResourceExhausted:
-      return 429;
-    // nginx's code for a client that closed the connection; HTTP has none.
-    case absl::StatusCode::kCancelled:
-      return 499;
-    case absl::StatusCode::kUnimplemented:
-      return 501;
-    case absl::StatusCode::kUnavailable:
-      return 503;
-    case absl::StatusCode::kDeadlineExceeded:
-      return 504;
-    default:
-      return 500;
-  }
+  // By the value of the code, from OK to UNAUTHENTICATED. 499 is nginx's code
+  // for a client that closed the connection; HTTP has none.
+  static constexpr int kHttpCodes[] = {200, 499, 500, 400, 504, 404,
+                                       409, 403, 429, 400, 409, 400,
+                                       501, 500, 503, 500, 401};
+  const auto i = static_cast<std::size_t>(code);
+  return i < std::size(kHttpCodes) ? kHttpCodes[i] : 500;
 }
 
 }  // namespace semrank

@@ -5,11 +5,10 @@
 #define SEMRANK_SERVER_API_JSON_MESSAGES_H_
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 namespace google::protobuf {
@@ -30,30 +29,17 @@ inline std::string WriteStatus(const absl::Status& status, int /*http_code*/) {
   return StatusToJson(status);
 }
 
-// Appends a finite float with as many digits as reading it back takes
-// (json_elements.h).
-void AppendFloat(float number, std::string& json);
-// Appends the digits of an index.
-void AppendIndex(std::uint32_t index, std::string& json);
-// The texts of finite floats as AppendFloat has them. Computes all at once,
-// which takes an eighth of the time.
-class FloatTexts {
- public:
-  explicit FloatTexts(std::span<const float> numbers);
-  // The text of the first number, then of the next one, and so on.
-  std::string_view Next();
-
- private:
-  std::string texts_;
-  std::size_t begin_ = 0;  // of the next one
-};
 // Appends bytes in base64 (RFC 4648, section 4) between quotes.
 void AppendBase64(std::string_view bytes, std::string& json);
-// Appends an array of such floats, like "[0.25000000,-1.0]". `bytes` is
-// little-endian float32, all finite.
-void AppendNumbers(std::string_view bytes, std::string& json);
-// Appends an array of such arrays, one a row of `dim` numbers.
-void AppendRows(std::string_view vectors, int dim, std::string& json);
+// Appends an array of numbers, like "[0.25000000,-1.0]", with as many digits as
+// reading them back takes (json_elements.h). `floats` is little-endian float32,
+// all finite.
+void AppendFloatList(std::string_view floats, std::string& json);
+// Appends an array with what `append` writes of each `row_bytes` of `rows`.
+using AppendRow =
+    absl::FunctionRef<void(std::string_view row, std::string& json)>;
+void AppendRows(std::string_view rows, std::size_t row_bytes, AppendRow append,
+                std::string& json);
 
 // The HTTP code of the same meaning.
 int ToHttpCode(absl::StatusCode code);

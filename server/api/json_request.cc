@@ -17,7 +17,6 @@
 #include "model/base/strings.h"
 #include "semrank/v1/common.pb.h"
 #include "server/api/json_document.h"
-#include "server/api/json_number.h"
 #include "server/api/wire_writer.h"
 #include "server/base/errors.h"
 #include "server/http/http_responses.h"
@@ -84,9 +83,10 @@ class RequestReader {
 
   absl::StatusOr<const FieldDescriptor*> FindField(const Descriptor& message,
                                                    const std::string& name);
-  absl::Status ReadField(Value value, const FieldDescriptor& field);
+  absl::Status ReadField(Value& value, const FieldDescriptor& field);
   absl::Status ReadList(Value& value, const FieldDescriptor& field);
-  absl::Status ReadTextField(Value& value, const FieldDescriptor& field);
+  // Appends a value, or an item of a list that is not packed, with its tag.
+  absl::Status ReadTagged(Value& value, const FieldDescriptor& field);
   // Appends a value that is no text, without its tag.
   absl::Status ReadValue(Value& value, const FieldDescriptor& field);
   absl::Status ReadMessage(Value& value, const Descriptor& message);
@@ -130,76 +130,68 @@ absl::StatusOr<const FieldDescriptor*> RequestReader::FindField(
 
 absl::Status RequestReader::ReadMembers(JsonDocument::Object object,
                                         const Descriptor& message) {
-  std::vector<bool> seen(message.field_count());
-  std::vector<bool> seen_oneofs(message.oneof_decl_count());
-  for (auto member : object) {
-    simdjson::ondemand::field json;
-    std::string_view name;
-    if (const auto error = std::move(member).get(json))
-      return document_.Error(error);
-    if (const auto error = json.unescaped_key().get(name)) {
-      return document_.Error(error);
-    }
-    SEMRANK_ASSIGN_OR_RETURN(const FieldDescriptor* const field,
-                             FindField(message, std::string(name)));
-    if (seen[field->index()]) return document_.RepeatedError(name);
-    seen[field->index()] = true;
-    path_.push_back({*field});
-    if (const auto* const oneof = field->real_containing_oneof()) {
-      if (seen_oneofs[oneof->index()]) {
-        return Error(absl::StrCat("another field of \"", oneof->name(),
-                                  "\" is given, too"));
-      }
-      seen_oneofs[oneof->index()] = true;
-    }
-    SEMRANK_RETURN_IF_ERROR(ReadField(json.value(), *field));
-    path_.pop_back();
-  }
-  return absl::OkStatus();
+  // Fields and, after them, oneofs.
+  std::vector<bool> seen(message.field_count() + message.oneof_decl_count());
+  return document_.EachMember(
+      object, [&](std::string_view name, Value& value) -> absl::Status {
+        SEMRANK_ASSIGN_OR_RETURN(const FieldDescriptor* const field,
+                                 FindField(message, std::string(name)));
+        if (seen[field->index()]) return document_.RepeatedError(name);
+        seen[field->index()] = true;
+        path_.push_back({*field});
+        if (const auto* const oneof = field->real_containing_oneof()) {
+          const int place = message.field_count() + oneof->index();
+          if (seen[place]) {
+            return Error(absl::StrCat("another field of \"", oneof->name(),
+                                      "\" is given, too"));
+          }
+          seen[place] = true;
+        }
+        SEMRANK_RETURN_IF_ERROR(ReadField(value, *field));
+        path_.pop_back();
+        return absl::OkStatus();
+      });
 }
 
-absl::Status RequestReader::ReadField(Value value,
+absl::Status RequestReader::ReadField(Value& value,
                                       const FieldDescriptor& field) {
-  if (value.raw_json_token().starts_with('n')) {
-    bool is_null = false;
-    if (value.is_null().get(is_null) || !is_null) {
-      return Error("not a value of JSON");
-    }
-    return absl::OkStatus();
+  if (JsonDocument::FirstByte(value) == 'n') {
+    return JsonDocument::Null(value) ? absl::OkStatus()
+                                     : Error("not a value of JSON");
   }
-  if (field.is_repeated()) return ReadList(value, field);
-  if (field.type() == FieldDescriptor::TYPE_STRING) {
-    return ReadTextField(value, field);
-  }
-  AppendTag(field.number(), WireTypeOf(field), bytes_);
-  return ReadValue(value, field);
+  return field.is_repeated() ? ReadList(value, field)
+                             : ReadTagged(value, field);
 }
 
 absl::Status RequestReader::ReadList(Value& value,
                                      const FieldDescriptor& field) {
-  if (!value.raw_json_token().starts_with('[')) return Error("want a list");
-  simdjson::ondemand::array items;
-  if (const auto error = value.get_array().get(items)) {
-    return document_.Error(error);
+  if (JsonDocument::FirstByte(value) != '[') return Error("want a list");
+  std::optional<LengthPrefix> packed;
+  if (field.is_packed()) {
+    AppendTag(field.number(), WireType::kBytes, bytes_);
+    packed.emplace(bytes_);
   }
-  const bool texts = field.type() == FieldDescriptor::TYPE_STRING;
-  const bool packed = field.is_packed();
-  if (packed) AppendTag(field.number(), WireType::kBytes, bytes_);
-  std::optional<LengthPrefix> length;
-  if (packed) length.emplace(bytes_);
-  for (auto item : items) {
-    Value element;
-    if (const auto error = item.get(element)) return document_.Error(error);
+  SEMRANK_RETURN_IF_ERROR(document_.EachItem(value, [&](Value& item) {
     ++path_.back().item;
-    if (texts) {
-      SEMRANK_RETURN_IF_ERROR(ReadTextField(element, field));
-      continue;
-    }
-    if (!packed) AppendTag(field.number(), WireTypeOf(field), bytes_);
-    SEMRANK_RETURN_IF_ERROR(ReadValue(element, field));
-  }
-  if (packed) length->Finish();
+    return packed.has_value() ? ReadValue(item, field)
+                              : ReadTagged(item, field);
+  }));
+  if (packed.has_value()) packed->Finish();
   return absl::OkStatus();
+}
+
+absl::Status RequestReader::ReadTagged(Value& value,
+                                       const FieldDescriptor& field) {
+  if (field.type() == FieldDescriptor::TYPE_STRING) {
+    std::optional<std::string_view> text = JsonDocument::PlainText(value);
+    if (!text.has_value()) {
+      SEMRANK_ASSIGN_OR_RETURN(text, ReadText(value));
+    }
+    AppendBytesField(field.number(), *text, bytes_);
+    return absl::OkStatus();
+  }
+  AppendTag(field.number(), WireTypeOf(field), bytes_);
+  return ReadValue(value, field);
 }
 
 absl::Status RequestReader::ReadValue(Value& value,
@@ -261,24 +253,14 @@ absl::Status RequestReader::ReadMessage(Value& value,
   return absl::OkStatus();
 }
 
-absl::Status RequestReader::ReadTextField(Value& value,
-                                          const FieldDescriptor& field) {
-  std::optional<std::string_view> text = JsonDocument::PlainText(value);
-  if (!text.has_value()) {
-    SEMRANK_ASSIGN_OR_RETURN(text, ReadText(value));
-  }
-  AppendBytesField(field.number(), *text, bytes_);
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::string_view> RequestReader::ReadText(Value& value) {
-  if (!value.raw_json_token().starts_with('"')) return Error("want a text");
+  if (JsonDocument::FirstByte(value) != '"') return Error("want a text");
   return document_.Text(value);
 }
 
 template <typename T>
 absl::StatusOr<T> RequestReader::ReadNumber(Value& value) {
-  const std::optional<T> number = ToNumber<T>(document_, value);
+  const std::optional<T> number = document_.Number<T>(value);
   if (number.has_value()) return *number;
   if constexpr (std::is_floating_point_v<T>) {
     return Error("want a number");

@@ -11,11 +11,8 @@
 //   Errors               {"error": {"message", "type", "param", "code"}}; the
 //                        code is the reason of semrank's error.
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "semrank/v1/embedding_service.pb.h"
@@ -37,10 +34,10 @@ constexpr int kMaxModels = 1'000;
 
 class Embeddings final : public BodyFormat {
  public:
-  explicit Embeddings(const FormatInput& input) : limits_(input.limits) {}
+  using BodyFormat::BodyFormat;
 
-  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    ThirdPartyJson body(request.body, "embeddings request", limits_);
+  absl::Status Read(std::string& bytes) override {
+    ThirdPartyJson body(request_.body, "embeddings request", limits_);
     v1::EmbedTextsRequest embed;
     embed.mutable_model()->set_name(body.Text("model"));
     // OpenAI has no such field, but other products with its API do. Without it
@@ -49,7 +46,7 @@ class Embeddings final : public BodyFormat {
     // OpenAI's Python client asks for base64 and decodes it itself.
     base64_ = body.Choice("encoding_format", {"float", "base64"}) == 1;
     dimensions_ = body.Number("dimensions");
-    bytes.reserve(request.body.size());
+    bytes.reserve(request_.body.size());
     embed.AppendToString(&bytes);
     body.EachText("input", [&](std::string_view text) {
       num_words_ += CountWords(text);
@@ -65,31 +62,24 @@ class Embeddings final : public BodyFormat {
         CheckDimension("dimensions", dimensions_, response));
     // The text is built directly: a tree of a million numbers would take many
     // times their size.
-    std::string json = "{\"object\":\"list\",\"data\":[";
-    const std::string_view vectors = response.vectors();
-    const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
-    // About what the characters of four bytes take.
-    json.reserve(vectors.size() / sizeof(float) * (base64_ ? 6 : 15));
-    for (std::size_t i = 0; i * row_bytes < vectors.size(); ++i) {
-      absl::StrAppendFormat(
-          &json, "%s{\"object\":\"embedding\",\"index\":%d,\"embedding\":",
-          i == 0 ? "" : ",", i);
-      AppendVector(vectors.substr(i * row_bytes, row_bytes), json);
-      json += '}';
-    }
-    absl::StrAppend(&json, "],\"model\":", Json(response.model().name()).dump(),
+    std::string json = "{\"object\":\"list\",\"data\":";
+    int index = 0;
+    AppendRows(
+        response.vectors(), response.embedding_dim() * sizeof(float),
+        [&](std::string_view row, std::string& to) {
+          absl::StrAppend(&to, "{\"object\":\"embedding\",\"index\":", index++,
+                          ",\"embedding\":");
+          base64_ ? AppendBase64(row, to) : AppendFloatList(row, to);
+          to += '}';
+        },
+        json);
+    absl::StrAppend(&json, ",\"model\":", Json(response.model().name()).dump(),
                     ",\"usage\":{\"prompt_tokens\":", num_words_,
                     ",\"total_tokens\":", num_words_, "}}");
     return json;
   }
 
  private:
-  void AppendVector(std::string_view bytes, std::string& json) const {
-    if (base64_) return AppendBase64(bytes, json);
-    AppendNumbers(bytes, json);
-  }
-
-  const Limits& limits_;
   bool base64_ = false;
   std::int64_t dimensions_ = 0;  // 0 = whatever the model has
   std::int64_t num_words_ = 0;
@@ -105,10 +95,9 @@ Json ModelObject(const std::string& id,
 
 class ModelList final : public BodyFormat {
  public:
-  explicit ModelList(const FormatInput& /*input*/) {}
+  using BodyFormat::BodyFormat;
 
-  absl::Status Read(const HttpRequest& /*request*/,
-                    std::string& bytes) override {
+  absl::Status Read(std::string& bytes) override {
     v1::ListModelsRequest list;
     list.set_page_size(kMaxModels);
     bytes = list.SerializeAsString();
@@ -133,12 +122,12 @@ class ModelList final : public BodyFormat {
 
 class OneModel final : public BodyFormat {
  public:
-  explicit OneModel(const FormatInput& /*input*/) {}
+  using BodyFormat::BodyFormat;
 
-  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
+  absl::Status Read(std::string& bytes) override {
     constexpr std::string_view kBefore = "/v1/models/";
     name_ =
-        PercentDecode(std::string_view(request.path).substr(kBefore.size()));
+        PercentDecode(std::string_view(request_.path).substr(kBefore.size()));
     SEMRANK_RETURN_IF_ERROR(CheckUtf8("model", name_));
     v1::ResolveModelRequest resolve;
     resolve.mutable_model()->set_name(name_);

@@ -49,11 +49,12 @@ absl::Status AtLine(std::int64_t line, const absl::Status& status) {
 class PutStream final : public HttpBodyStream, private BodyFormat {
  public:
   PutStream(std::shared_ptr<const ApiCall> call, const HttpRequest& request)
-      : call_(std::move(call)),
+      : BodyFormat(
+            {call->parts().limits, *v1::Document::descriptor(), request}),
+        call_(std::move(call)),
         make_handler_(call_->method().make_stream(call_->parts())),
-        request_(request),
-        max_documents_(std::min(kMaxDocumentsPerGroup,
-                                call_->parts().limits.max_texts_per_request)) {}
+        max_documents_(
+            std::min(kMaxDocumentsPerGroup, limits_.max_texts_per_request)) {}
 
   std::size_t pending_bytes() const override { return lines_.size(); }
 
@@ -72,8 +73,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
 
  private:
   // The format of one group, whose bytes are a message already.
-  absl::Status Read(const HttpRequest& /*request*/,
-                    std::string& bytes) override {
+  absl::Status Read(std::string& bytes) override {
     bytes = std::exchange(group_, {});
     return absl::OkStatus();
   }
@@ -158,7 +158,6 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
 
   const std::shared_ptr<const ApiCall> call_;
   const StreamHandlers make_handler_;
-  const HttpRequest& request_;
   const std::int64_t max_documents_;
   Stopwatch clock_;
   std::string lines_;  // not put yet
@@ -172,12 +171,9 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
 
 }  // namespace
 
-HttpCall MakePutStream(const std::shared_ptr<const ApiCall>& call) {
-  HttpCall http_call = ApiCall::WithoutHandler(call);
-  http_call.open_stream = [call](const HttpRequest& request) {
-    return std::make_unique<PutStream>(call, request);
-  };
-  return http_call;
+std::unique_ptr<HttpBodyStream> OpenPutStream(
+    const std::shared_ptr<const ApiCall>& call, const HttpRequest& request) {
+  return std::make_unique<PutStream>(call, request);
 }
 
 }  // namespace semrank

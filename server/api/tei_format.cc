@@ -11,9 +11,9 @@
 //   Errors        {"error", "error_type"}.
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
@@ -43,10 +43,10 @@ Cut ReadCut(ThirdPartyJson& body) {
 
 class TeiEmbed final : public BodyFormat {
  public:
-  explicit TeiEmbed(const FormatInput& input) : limits_(input.limits) {}
+  using BodyFormat::BodyFormat;
 
-  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    ThirdPartyJson body(request.body, "embed request", limits_);
+  absl::Status Read(std::string& bytes) override {
+    ThirdPartyJson body(request_.body, "embed request", limits_);
     v1::EmbedTextsRequest embed;
     embed.set_side(body.Side("prompt_name"));
     const Cut cut = ReadCut(body);
@@ -56,7 +56,7 @@ class TeiEmbed final : public BodyFormat {
                   "length alone");
     }
     dimensions_ = body.Number("dimensions");
-    bytes.reserve(request.body.size());
+    bytes.reserve(request_.body.size());
     embed.AppendToString(&bytes);
     body.EachText("inputs", [&](std::string_view text) {
       AppendBytesField(v1::EmbedTextsRequest::kTextsFieldNumber,
@@ -71,27 +71,27 @@ class TeiEmbed final : public BodyFormat {
     SEMRANK_RETURN_IF_ERROR(
         CheckDimension("dimensions", dimensions_, response));
     std::string json;
-    AppendRows(response.vectors(), response.embedding_dim(), json);
+    AppendRows(response.vectors(), response.embedding_dim() * sizeof(float),
+               AppendFloatList, json);
     return json;
   }
 
  private:
-  const Limits& limits_;
   std::int64_t dimensions_ = 0;  // 0 = whatever the model has
 };
 
 class TeiRerank final : public BodyFormat {
  public:
-  explicit TeiRerank(const FormatInput& input) : limits_(input.limits) {}
+  using BodyFormat::BodyFormat;
 
-  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    ThirdPartyJson body(request.body, "rerank request", limits_);
+  absl::Status Read(std::string& bytes) override {
+    ThirdPartyJson body(request_.body, "rerank request", limits_);
     v1::RankRequest rank;
     rank.set_query(body.Text("query"));
     const Cut cut = ReadCut(body);
     raw_scores_ = body.Bool("raw_scores", true);
     return_text_ = body.Bool("return_text", false);
-    bytes.reserve(request.body.size());
+    bytes.reserve(request_.body.size());
     rank.AppendToString(&bytes);
     body.EachText("texts", [&](std::string_view text) {
       AppendBytesField(v1::RankRequest::kTitlesFieldNumber,
@@ -103,34 +103,28 @@ class TeiRerank final : public BodyFormat {
 
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
-    // Their response has no place for a document without a score.
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
-    SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
-    std::string json = "[";
     std::vector<float> scores(response.scores().begin(),
                               response.scores().end());
     if (!raw_scores_) {
       for (float& score : scores) score = 1 / (1 + std::exp(-score));
     }
-    FloatTexts texts(scores);
-    // An item without its text takes about 40 bytes.
-    json.reserve(scores.size() * 48);
-    for (int i = 0; i < response.indices_size(); ++i) {
-      json += i == 0 ? "{\"index\":" : ",{\"index\":";
-      AppendIndex(response.indices(i), json);
-      if (return_text_) {
-        json += ",\"text\":";
-        AppendJsonString(texts_[response.indices(i)], json);
-      }
-      json += ",\"score\":";
-      json += texts.Next();
-      json += '}';
-    }
-    return json + "]";
+    std::string json;
+    SEMRANK_RETURN_IF_ERROR(AppendRanking(
+        response, scores,
+        [&](std::uint32_t index, absl::string_view score) {
+          absl::StrAppend(&json, "{\"index\":", index);
+          if (return_text_) {
+            json += ",\"text\":";
+            AppendJsonString(texts_[index], json);
+          }
+          absl::StrAppend(&json, ",\"score\":", score, "}");
+        },
+        json));
+    return json;
   }
 
  private:
-  const Limits& limits_;
   bool raw_scores_ = true;
   bool return_text_ = false;
   std::vector<std::string> texts_;  // if they are returned
@@ -138,12 +132,11 @@ class TeiRerank final : public BodyFormat {
 
 class TeiInfo final : public BodyFormat {
  public:
-  explicit TeiInfo(const FormatInput& input) : limits_(input.limits) {}
+  using BodyFormat::BodyFormat;
 
   // An empty GetModelRequest means the default model, as /info has no
   // arguments.
-  absl::Status Read(const HttpRequest& /*request*/,
-                    std::string& bytes) override {
+  absl::Status Read(std::string& bytes) override {
     bytes.clear();
     return absl::OkStatus();
   }
@@ -168,9 +161,6 @@ class TeiInfo final : public BodyFormat {
                 {"version", std::string(Version())}}
         .dump();
   }
-
- private:
-  const Limits& limits_;
 };
 
 // The names of TEI's ErrorType.

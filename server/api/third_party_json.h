@@ -13,11 +13,14 @@
 #ifndef SEMRANK_SERVER_API_THIRD_PARTY_JSON_H_
 #define SEMRANK_SERVER_API_THIRD_PARTY_JSON_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -65,43 +68,37 @@ class ThirdPartyJson {
   const absl::Status& status() const { return status_; }
 
  private:
-  struct Field {
-    std::string_view name;
-    std::string_view text;
-  };
-  // An item of a list.
-  struct Item {
-    enum class Kind { kText, kObject, kOther };
-    Kind kind = Kind::kOther;
-    std::string_view text = {};  // of a text
-    // The members of an object that are texts, in fields_.
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
-  // A member of the body that is not null. An object has none of the values.
+  // The members of an object that are texts: name and text.
+  using Object = std::vector<std::pair<std::string_view, std::string_view>>;
+  // An item of a list: a text, the place of an object in objects_, or another
+  // value. Small and simple, since there may be many.
+  using Item = std::variant<std::monostate, std::string_view, std::size_t>;
+  // A member of the body that is not null. An object, and a number that
+  // Number does not return, have no value.
   struct Member {
     std::string_view name;
-    std::optional<std::string_view> text = {};
-    std::optional<bool> flag = {};
-    std::optional<std::uint64_t> number = {};  // whole and not negative
-    std::optional<std::vector<Item>> items = {};
+    std::variant<std::monostate, std::string_view, bool, std::int64_t,
+                 std::vector<Item>>
+        value = {};
   };
 
   absl::Status ReadBody();
-  absl::Status ReadMember(std::string_view name, JsonDocument::Value& value);
-  absl::Status ReadItem(JsonDocument::Value& value, std::vector<Item>& items);
+  absl::Status ReadMember(JsonDocument::Value& value, Member& member);
+  absl::Status ReadItem(JsonDocument::Value& value, Item& item);
   // Reads the value of a member or item that is a text.
   absl::StatusOr<std::string_view> ReadText(JsonDocument::Value& value);
   // Null if the member is absent or null, and after an error.
   const Member* Find(std::string_view name) const;
-  void FailType(const char* name, const char* expected);
   // False if the item has no text.
   bool TakeItem(const Item& item, const std::vector<std::string>& fields,
                 TakeText take) const;
+  // The value of a member, which should be of type T; null as for Find.
+  template <typename T>
+  const T* Get(const char* name, const char* expected);
 
   JsonDocument document_;
   std::vector<Member> members_;
-  std::vector<Field> fields_;
+  std::vector<Object> objects_;
   const Limits& limits_;
   absl::Status status_;
 };
@@ -128,9 +125,15 @@ std::string_view Truncated(const TextSize& size, Cut cut,
 absl::Status CheckDimension(const char* field, std::int64_t wanted,
                             const v1::EmbedTextsResponse& response);
 
-// OK when every document was scored, else the first one's error: a client of
-// these APIs would not notice that one is missing.
-absl::Status CheckAllRanked(const v1::RankResponse& response);
+// Appends an array with what `append` writes of each candidate, best first: its
+// index and its score as text. `scores` are those of the response or made from
+// them. If a document was not scored, the first one's error: a client of these
+// APIs would not notice that one is missing.
+using AppendCandidate =
+    absl::FunctionRef<void(std::uint32_t index, absl::string_view score)>;
+absl::Status AppendRanking(const v1::RankResponse& response,
+                           std::span<const float> scores,
+                           AppendCandidate append, std::string& json);
 
 // Counts words between blanks, which are reported as tokens.
 std::int64_t CountWords(std::string_view text);

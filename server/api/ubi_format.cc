@@ -47,10 +47,10 @@ void AddRecord(Impression&& impression, v1::ReportEventsRequest& report) {
 
 class UbiFormat final : public BodyFormat {
  public:
-  explicit UbiFormat(const FormatInput& /*input*/) {}
+  using BodyFormat::BodyFormat;
 
-  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
-    absl::StatusOr<UbiRecords> read = UbiParser().Parse(request.body);
+  absl::Status Read(std::string& bytes) override {
+    absl::StatusOr<UbiRecords> read = UbiParser().Parse(request_.body);
     if (!read.ok()) {
       return MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
                        ToStd(read.status().message()));
