@@ -78,6 +78,16 @@ bool Contains(const std::vector<std::int64_t>& versions, std::int64_t version) {
   return std::ranges::binary_search(versions, version);
 }
 
+absl::Status NoSuchVersion(std::string_view name, std::int64_t version,
+                           const std::vector<std::int64_t>& found) {
+  return MakeError(
+      absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+      absl::StrFormat("there is no version %d of model %s (found %s)", version,
+                      name,
+                      found.empty() ? "none" : absl::StrJoin(found, ", ")),
+      {{"field", "model.version"}, {"version", std::to_string(version)}});
+}
+
 }  // namespace
 
 absl::Status SelfTest(const TwoTowerModel& model) {
@@ -124,12 +134,7 @@ absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                              source_.list());
     if (!Contains(versions, version)) {
-      return MakeError(
-          absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-          absl::StrFormat(
-              "there is no version %d of model %s (found %s)", version, name(),
-              versions.empty() ? "none" : absl::StrJoin(versions, ", ")),
-          {{"field", "model.version"}, {"version", std::to_string(version)}});
+      return NoSuchVersion(name(), version, versions);
     }
     SEMRANK_RETURN_IF_ERROR(Load(version));
   }
@@ -149,11 +154,13 @@ absl::Status ModelSlot::RefreshLocked() {
   const ServedModelPtr now = current();
   const std::int64_t now_version =
       now == nullptr ? 0 : now->model->version().version;
-  if (pinned != 0) {
-    return pinned == now_version ? absl::OkStatus() : Try(pinned);
-  }
+  if (pinned != 0 && pinned == now_version) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            source_.list());
+  if (pinned != 0) {
+    return Contains(versions, pinned) ? Try(pinned)
+                                      : NoSuchVersion(name(), pinned, versions);
+  }
   absl::Status best_failure;
   absl::Status incomplete;
   // Versions are tried from the highest down to the current one; the first that

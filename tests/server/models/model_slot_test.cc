@@ -187,7 +187,9 @@ TEST_F(ModelSlotTest, AFailedSwitchChangesNothing) {
 TEST_F(ModelSlotTest, AVersionPinnedFromTheStartWaitsForThatVersion) {
   ModelSlot pinned = MakeSlot(2);
   Publish(3);
-  EXPECT_THAT(pinned.Refresh(), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(pinned.Refresh(),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("no version 2 of model tiny (found 3)")));
   Publish(2);
   pinned.Refresh().IgnoreError();
   ASSERT_THAT(pinned.Refresh(), IsOk());
