@@ -26,6 +26,17 @@ absl::StatusOr<std::string> ReadIfNamed(const std::string& path) {
   return std::string(WithoutByteOrderMark(content));
 }
 
+// Refuses a file without the PEM block `kind`: gRPC would report it without its
+// name, and an empty file of authorities would turn TLS off.
+absl::StatusOr<std::string> ReadPem(const std::string& path,
+                                    std::string_view kind) {
+  SEMRANK_ASSIGN_OR_RETURN(std::string content, ReadIfNamed(path));
+  const std::string mark = absl::StrFormat("%s-----", kind);
+  if (path.empty() || content.find(mark) != std::string::npos) return content;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s: no PEM %s", path, absl::AsciiStrToLower(ToAbsl(kind))));
+}
+
 absl::StatusOr<std::string> ReadApiKey(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(std::string key, ReadIfNamed(path));
   const char* const from_environment = std::getenv("SEMRANK_API_KEY");
@@ -70,9 +81,12 @@ absl::Status CheckHostPort(std::string_view address) {
 absl::StatusOr<ClientCredentials> ReadCredentials(
     const CredentialFiles& files) {
   ClientCredentials credentials;
-  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_ca, ReadIfNamed(files.tls_ca));
-  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_cert, ReadIfNamed(files.tls_cert));
-  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_key, ReadIfNamed(files.tls_key));
+  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_ca,
+                           ReadPem(files.tls_ca, "CERTIFICATE"));
+  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_cert,
+                           ReadPem(files.tls_cert, "CERTIFICATE"));
+  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_key,
+                           ReadPem(files.tls_key, "PRIVATE KEY"));
   SEMRANK_ASSIGN_OR_RETURN(credentials.api_key, ReadApiKey(files.api_key_file));
   return credentials;
 }

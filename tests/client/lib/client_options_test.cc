@@ -45,6 +45,18 @@ TEST(ClientCredentialsTest, MissingFilesAreNamed) {
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none/ca")));
 }
 
+TEST(ClientCredentialsTest, FilesThatAreNotPemAreNamed) {
+  const TempDir dir;
+  const std::string empty = dir.Write("empty.pem", "");
+  const std::string certificate =
+      dir.Write("ca.pem", "-----BEGIN CERTIFICATE-----\n");
+  EXPECT_THAT(ReadCredentials({.tls_ca = empty}),
+              StatusIs(kInvalid, HasSubstr("empty.pem: no PEM certificate")));
+  EXPECT_THAT(ReadCredentials({.tls_key = certificate}),
+              StatusIs(kInvalid, HasSubstr("ca.pem: no PEM private key")));
+  EXPECT_THAT(ReadCredentials({.tls_ca = certificate}), IsOk());
+}
+
 TEST(ClientCredentialsTest, IncompleteCredentialsAreInvalid) {
   EXPECT_THAT(CheckCredentials({.tls_ca = "a", .tls_cert = "c"}),
               StatusIs(kInvalid));
