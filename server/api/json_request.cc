@@ -39,23 +39,6 @@ bool IsVectors(const FieldDescriptor& field) {
          field.name() == "vectors";
 }
 
-// The type of one value in the serialised message.
-WireType WireTypeOf(const FieldDescriptor& field) {
-  switch (field.type()) {
-    case FieldDescriptor::TYPE_FIXED64:
-    case FieldDescriptor::TYPE_DOUBLE:
-      return WireType::kFixed64;
-    case FieldDescriptor::TYPE_FLOAT:
-      return WireType::kFixed32;
-    case FieldDescriptor::TYPE_STRING:
-    case FieldDescriptor::TYPE_BYTES:
-    case FieldDescriptor::TYPE_MESSAGE:
-      return WireType::kBytes;
-    default:
-      return WireType::kVarint;
-  }
-}
-
 // "PARTS_SEMANTIC, PARTS_LEXICAL"; value 0 is "unspecified".
 std::string NamesOf(const EnumDescriptor& type) {
   std::vector<std::string> names;
@@ -85,12 +68,13 @@ class RequestReader {
                                                    const std::string& name);
   absl::Status ReadField(Value& value, const FieldDescriptor& field);
   absl::Status ReadList(Value& value, const FieldDescriptor& field);
-  // Appends a value, or an item of a list that is not packed, with its tag.
-  absl::Status ReadTagged(Value& value, const FieldDescriptor& field);
-  // Appends a value that is no text, without its tag.
+  // Appends a value or an item of a list.
   absl::Status ReadValue(Value& value, const FieldDescriptor& field);
+  absl::Status ReadTextField(Value& value, const FieldDescriptor& field);
   absl::Status ReadMessage(Value& value, const Descriptor& message);
-  absl::Status ReadEnum(Value& value, const FieldDescriptor& field);
+  absl::StatusOr<bool> ReadBool(Value& value);
+  absl::StatusOr<std::int32_t> ReadEnum(Value& value,
+                                        const FieldDescriptor& field);
   absl::Status ReadBytes(Value& value);
   absl::Status ReadRows(Value& value);
   template <typename T>
@@ -159,8 +143,7 @@ absl::Status RequestReader::ReadField(Value& value,
     return JsonDocument::Null(value) ? absl::OkStatus()
                                      : Error("not a value of JSON");
   }
-  return field.is_repeated() ? ReadList(value, field)
-                             : ReadTagged(value, field);
+  return field.is_repeated() ? ReadList(value, field) : ReadValue(value, field);
 }
 
 absl::Status RequestReader::ReadList(Value& value,
@@ -173,74 +156,74 @@ absl::Status RequestReader::ReadList(Value& value,
   }
   SEMRANK_RETURN_IF_ERROR(document_.EachItem(value, [&](Value& item) {
     ++path_.back().item;
-    return packed.has_value() ? ReadValue(item, field)
-                              : ReadTagged(item, field);
+    return ReadValue(item, field);
   }));
   if (packed.has_value()) packed->Finish();
   return absl::OkStatus();
 }
 
-absl::Status RequestReader::ReadTagged(Value& value,
-                                       const FieldDescriptor& field) {
-  if (field.type() == FieldDescriptor::TYPE_STRING) {
-    std::optional<std::string_view> text = JsonDocument::PlainText(value);
-    if (!text.has_value()) {
-      SEMRANK_ASSIGN_OR_RETURN(text, ReadText(value));
-    }
-    AppendBytesField(field.number(), *text, bytes_);
-    return absl::OkStatus();
-  }
-  AppendTag(field.number(), WireTypeOf(field), bytes_);
-  return ReadValue(value, field);
-}
-
 absl::Status RequestReader::ReadValue(Value& value,
                                       const FieldDescriptor& field) {
-  // Appends what one of the functions below has read.
-  const auto append = [&](auto number, auto append_number) {
+  // A packed list has one tag before all of its items.
+  const auto append_tag = [&](WireType type) {
+    if (!field.is_packed()) AppendTag(field.number(), type, bytes_);
+  };
+  const auto varint = [&](auto number) {
     if (!number.ok()) return number.status();
-    append_number(*number, bytes_);
+    append_tag(WireType::kVarint);
+    AppendVarint(static_cast<std::uint64_t>(*number), bytes_);
     return absl::OkStatus();
   };
-  const auto varint = [](auto number, std::string& bytes) {
-    AppendVarint(static_cast<std::uint64_t>(number), bytes);
-  };
-  const auto fixed = [](auto number, std::string& bytes) {
-    AppendFixed(number, bytes);
+  const auto fixed = [&](WireType type, auto number) {
+    if (!number.ok()) return number.status();
+    append_tag(type);
+    AppendFixed(*number, bytes_);
+    return absl::OkStatus();
   };
   switch (field.type()) {
+    case FieldDescriptor::TYPE_STRING:
+      return ReadTextField(value, field);
     case FieldDescriptor::TYPE_BYTES:
-      return IsVectors(field) && value.raw_json_token().starts_with('[')
+      append_tag(WireType::kBytes);
+      return IsVectors(field) && JsonDocument::FirstByte(value) == '['
                  ? ReadRows(value)
                  : ReadBytes(value);
     case FieldDescriptor::TYPE_MESSAGE:
+      append_tag(WireType::kBytes);
       return ReadMessage(value, *field.message_type());
     case FieldDescriptor::TYPE_ENUM:
-      return ReadEnum(value, field);
-    case FieldDescriptor::TYPE_BOOL: {
-      bool is_true = false;
-      if (value.get_bool().get(is_true)) return Error("want true or false");
-      AppendVarint(is_true ? 1 : 0, bytes_);
-      return absl::OkStatus();
-    }
+      // Enums are signed: a negative number has ten bytes.
+      return varint(ReadEnum(value, field));
+    case FieldDescriptor::TYPE_BOOL:
+      return varint(ReadBool(value));
     case FieldDescriptor::TYPE_INT32:
-      return append(ReadNumber<std::int32_t>(value), varint);
+      return varint(ReadNumber<std::int32_t>(value));
     case FieldDescriptor::TYPE_UINT32:
-      return append(ReadNumber<std::uint32_t>(value), varint);
+      return varint(ReadNumber<std::uint32_t>(value));
     case FieldDescriptor::TYPE_INT64:
-      return append(ReadNumber<std::int64_t>(value), varint);
+      return varint(ReadNumber<std::int64_t>(value));
     case FieldDescriptor::TYPE_UINT64:
-      return append(ReadNumber<std::uint64_t>(value), varint);
+      return varint(ReadNumber<std::uint64_t>(value));
     case FieldDescriptor::TYPE_FIXED64:
-      return append(ReadNumber<std::uint64_t>(value), fixed);
+      return fixed(WireType::kFixed64, ReadNumber<std::uint64_t>(value));
     case FieldDescriptor::TYPE_FLOAT:
-      return append(ReadNumber<float>(value), fixed);
+      return fixed(WireType::kFixed32, ReadNumber<float>(value));
     case FieldDescriptor::TYPE_DOUBLE:
-      return append(ReadNumber<double>(value), fixed);
+      return fixed(WireType::kFixed64, ReadNumber<double>(value));
     default:
       return absl::InternalError(
           absl::StrCat("requests have no fields like ", field.full_name()));
   }
+}
+
+absl::Status RequestReader::ReadTextField(Value& value,
+                                          const FieldDescriptor& field) {
+  std::optional<std::string_view> text = JsonDocument::PlainText(value);
+  if (!text.has_value()) {
+    SEMRANK_ASSIGN_OR_RETURN(text, ReadText(value));
+  }
+  AppendBytesField(field.number(), *text, bytes_);
+  return absl::OkStatus();
 }
 
 absl::Status RequestReader::ReadMessage(Value& value,
@@ -271,31 +254,28 @@ absl::StatusOr<T> RequestReader::ReadNumber(Value& value) {
   }
 }
 
-absl::Status RequestReader::ReadEnum(Value& value,
-                                     const FieldDescriptor& field) {
-  std::int32_t number = 0;
-  if (!value.raw_json_token().starts_with('"')) {
-    SEMRANK_ASSIGN_OR_RETURN(number, ReadNumber<std::int32_t>(value));
-  } else {
-    SEMRANK_ASSIGN_OR_RETURN(const std::string_view name,
-                             document_.Text(value));
-    const EnumDescriptor& type = *field.enum_type();
-    const auto* const known = type.FindValueByName(std::string(name));
-    if (known != nullptr) {
-      number = known->number();
-    } else if (IsEncoding(field) && (name == "float" || name == "base64")) {
-      AppendVarint(v1::VECTOR_ENCODING_FLOAT32, bytes_);
-      request_.wants_numbers = name == "float";
-      return absl::OkStatus();
-    } else {
-      return Error(absl::StrFormat("unknown value \"%s\"; it may be %s",
-                                   Shown(name), NamesOf(type)));
-    }
-  }
-  // Enums are signed: a negative number has ten bytes.
-  AppendVarint(static_cast<std::uint64_t>(std::int64_t{number}), bytes_);
+absl::StatusOr<bool> RequestReader::ReadBool(Value& value) {
+  bool is_true = false;
+  if (value.get_bool().get(is_true)) return Error("want true or false");
+  return is_true;
+}
+
+absl::StatusOr<std::int32_t> RequestReader::ReadEnum(
+    Value& value, const FieldDescriptor& field) {
   if (IsEncoding(field)) request_.wants_numbers = false;
-  return absl::OkStatus();
+  if (JsonDocument::FirstByte(value) != '"') {
+    return ReadNumber<std::int32_t>(value);
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const std::string_view name, document_.Text(value));
+  const EnumDescriptor& type = *field.enum_type();
+  const auto* const known = type.FindValueByName(std::string(name));
+  if (known != nullptr) return known->number();
+  if (IsEncoding(field) && (name == "float" || name == "base64")) {
+    request_.wants_numbers = name == "float";
+    return v1::VECTOR_ENCODING_FLOAT32;
+  }
+  return Error(absl::StrFormat("unknown value \"%s\"; it may be %s",
+                               Shown(name), NamesOf(type)));
 }
 
 absl::Status RequestReader::ReadBytes(Value& value) {
