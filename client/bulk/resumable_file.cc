@@ -202,10 +202,16 @@ absl::StatusOr<std::unique_ptr<ResumableFile>> ResumableFile::Open(
         OpenPartial(path, PartialName(IdsName(path)), from.num_id_bytes));
     ids.emplace(std::move(opened));
   }
-  std::unique_ptr<ResumableFile> file(
-      new ResumableFile(path, std::move(rows), std::move(ids), from));
+  std::unique_ptr<ResumableFile> file(new ResumableFile(
+      path, std::move(rows), std::move(ids), from, state.has_value()));
   if (!state.has_value()) SEMRANK_RETURN_IF_ERROR(file->Append(header, ""));
   return file;
+}
+
+ResumableFile::~ResumableFile() {
+  if (has_checkpoint_) return;
+  unlink(rows_.path().c_str());
+  if (ids_.has_value()) unlink(ids_->path().c_str());
 }
 
 // Bytes count as soon as they are written; Checkpoint makes the counts durable.
@@ -223,7 +229,9 @@ absl::Status ResumableFile::Checkpoint(const Json& progress) {
   SEMRANK_RETURN_IF_ERROR(rows_.Sync());
   if (ids_.has_value()) SEMRANK_RETURN_IF_ERROR(ids_->Sync());
   state_.progress = progress;
-  return WriteStateFile(StateName(path_), state_);
+  const absl::Status status = WriteStateFile(StateName(path_), state_);
+  has_checkpoint_ = has_checkpoint_ || status.ok();
+  return status;
 }
 
 absl::Status ResumableFile::Finish(std::string_view header) {
@@ -232,6 +240,7 @@ absl::Status ResumableFile::Finish(std::string_view header) {
   }
   SEMRANK_RETURN_IF_ERROR(rows_.Write(header));
   SEMRANK_RETURN_IF_ERROR(rows_.Sync());
+  has_checkpoint_ = true;
   // The state goes first: after a crash between the two renames, the next run
   // starts over instead of mixing rows of one run with ids of another.
   if (unlink(StateName(path_).c_str()) != 0 && errno != ENOENT) {

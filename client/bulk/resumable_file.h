@@ -67,6 +67,11 @@ class ResumableFile {
       const std::string& path, bool with_ids, std::string_view header,
       const nlohmann::ordered_json& identity,
       const std::optional<ResumableState>& state);
+  // Removes the partial files that no run could continue, as there was no
+  // checkpoint.
+  ~ResumableFile();
+  ResumableFile(const ResumableFile&) = delete;
+  ResumableFile& operator=(const ResumableFile&) = delete;
 
   // `ids` are ignored unless the file was opened with_ids.
   absl::Status Append(std::string_view rows, std::string_view ids);
@@ -77,16 +82,19 @@ class ResumableFile {
 
  private:
   ResumableFile(std::string path, FileDescriptor rows,
-                std::optional<FileDescriptor> ids, ResumableState state)
+                std::optional<FileDescriptor> ids, ResumableState state,
+                bool has_checkpoint)
       : path_(std::move(path)),
         rows_(std::move(rows)),
         ids_(std::move(ids)),
-        state_(std::move(state)) {}
+        state_(std::move(state)),
+        has_checkpoint_(has_checkpoint) {}
 
   const std::string path_;
   const FileDescriptor rows_;
   const std::optional<FileDescriptor> ids_;
   ResumableState state_;
+  bool has_checkpoint_ = false;  // or is finished
 };
 
 // Writes a ResumableFile in another thread, so that the disk works while the

@@ -62,6 +62,16 @@ TEST_F(ResumableFileTest, ContinuesAtTheLastCheckpoint) {
   EXPECT_EQ(Read(".ids"), "id1\nid2\n");
 }
 
+TEST_F(ResumableFileTest, LeavesNothingBeforeTheFirstCheckpoint) {
+  {
+    ASSERT_OK_AND_ASSIGN(const auto file, Open());
+    ASSERT_THAT(file->Append("row1", "id1\n"), IsOk());
+    EXPECT_EQ(Read(".partial"), "HEADrow1");
+  }
+  EXPECT_EQ(Read(".partial"), "(none)");
+  EXPECT_EQ(Read(".ids.partial"), "(none)");
+}
+
 TEST_F(ResumableFileTest, AnotherIdentityIsAnError) {
   WriteAndDie();
   EXPECT_THAT(Open({{"model", "b"}}),
