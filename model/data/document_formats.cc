@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
@@ -197,7 +198,9 @@ absl::Status ParseCsvDocument(const std::vector<std::string>& columns,
                               FileDocument& document) {
   if (fields.size() != columns.size()) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "%d fields for %d columns", fields.size(), columns.size()));
+        "%s for %d columns",
+        CountText(static_cast<std::int64_t>(fields.size()), "field"),
+        columns.size()));
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::string& column = columns[i];

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
@@ -73,14 +74,15 @@ bool IsHeader(std::string_view query, std::string_view title) {
 
 absl::Status CheckFields(int num_fields, bool judged) {
   if (judged && num_fields != 3) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d fields between tabs, not query, title, grade", num_fields));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s between tabs, not query, title, grade",
+                        CountText(num_fields, "field")));
   }
   if (num_fields >= 2 && num_fields <= kMaxFields) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
-      "%d fields between tabs; a pair has query, title and perhaps clicks, "
+      "%s between tabs; a pair has query, title and perhaps clicks, "
       "impressions, position",
-      num_fields));
+      CountText(num_fields, "field")));
 }
 
 }  // namespace

@@ -128,8 +128,8 @@ TEST_P(BadLineTest, IsRefusedWithItsReason) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, BadLineTest,
     ::testing::Values(
-        BadLineCase{"Blank", "", "1 fields"},
-        BadLineCase{"OneField", "query", "1 fields"},
+        BadLineCase{"Blank", "", "1 field between"},
+        BadLineCase{"OneField", "query", "1 field between"},
         BadLineCase{"SixFields", "q\tt\t1\t2\t3\t4", "6 fields"},
         BadLineCase{"PositionZero", "q\tt\t1\t2\t0", "the first position is 1"},
         BadLineCase{"WordForPosition", "q\tt\t1\t2\ttop", "position \"top\""},
