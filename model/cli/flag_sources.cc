@@ -1,6 +1,7 @@
 #include "model/cli/flag_sources.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <sstream>
@@ -8,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -83,10 +85,25 @@ std::string_view WithoutComment(std::string_view line) {
   return line;
 }
 
-std::string WithoutComments(std::string_view content) {
+// The line with quotes around an address such as [::1]:50051: CLI11 would read
+// it as an array, and drop its last digit.
+std::string WithQuotedAddress(std::string_view line) {
+  const std::size_t equals = line.find('=');
+  const absl::string_view value = absl::StripAsciiWhitespace(
+      ToAbsl(line.substr(std::min(equals, line.size() - 1) + 1)));
+  const bool is_address =
+      equals != std::string_view::npos && absl::StartsWith(value, "[") &&
+      !absl::EndsWith(value, "]") && absl::StrContains(value, "]:");
+  return is_address
+             ? absl::StrFormat("%s\"%s\"", line.substr(0, equals + 1), value)
+             : std::string(line);
+}
+
+std::string Prepared(std::string_view content) {
   std::string lines;
   for (const absl::string_view line : absl::StrSplit(ToAbsl(content), '\n')) {
-    lines += WithoutComment(ToStd(line));
+    const std::string_view rest = WithoutComment(ToStd(line));
+    if (!rest.empty()) lines += WithQuotedAddress(rest);
     lines += '\n';
   }
   return lines;
@@ -100,7 +117,7 @@ absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(
         absl::StrFormat("%s: cannot be read as a file of --config: %s", path,
                         content.status().message()));
   }
-  std::istringstream file(WithoutComments(WithoutByteOrderMark(*content)));
+  std::istringstream file(Prepared(WithoutByteOrderMark(*content)));
   CLI::ConfigTOML reader;
   reader.comment('\0');  // Comments are already removed.
   std::vector<ConfigLine> lines;
@@ -156,7 +173,8 @@ absl::Status UseLine(const ConfigLine& line, const std::string& path,
   if (flag == nullptr) return wrong(UnknownFlag(line, program));
   if (line.values.size() > 1 && !flag->spec.is_list) {
     return wrong(absl::StrFormat(
-        "%s has several values; one with blanks or commas needs quotes",
+        "%s has several values: give it in one line, in quotes if it has "
+        "blanks or commas",
         line.written));
   }
   // Sections of other commands are checked but not used: one file may serve all

@@ -91,6 +91,12 @@ TEST_F(CommandLineTest, CommentsMayFollowAValueInAConfigFile) {
   EXPECT_THAT(options_.train, ElementsAre("c.tsv"));
 }
 
+TEST_F(CommandLineTest, AnAddressInBracketsIsNoArray) {
+  ASSERT_THAT(ParseFile("model_dir = [::1]:50051 # IPv6\r\ngamma=2\n"), IsOk());
+  EXPECT_EQ(options_.model_dir, "[::1]:50051");
+  EXPECT_EQ(options_.gamma, 2);
+}
+
 TEST_F(CommandLineTest, AConfigFileMayBeginWithAByteOrderMark) {
   ASSERT_THAT(ParseFile("\xef\xbb\xbfmodel_dir = models/shop\n"), IsOk());
   EXPECT_EQ(options_.model_dir, "models/shop");
@@ -169,6 +175,16 @@ TEST_F(CommandLineTest, ConfigOfTheValuesSetsThemAgain) {
   options_ = TrainerOptions();
   ASSERT_THAT(ParseFile(config), IsOk());
   EXPECT_EQ(FormatConfig(command_line_.Values()), config);
+}
+
+TEST_F(CommandLineTest, ConfigQuotesWhatIsNoPlainValue) {
+  for (const std::string value : {"[::1]:50051", "a\"b", "\"x\"", "[a]"}) {
+    ASSERT_THAT(Parse({"--model_dir=" + value, "--min_score=0"}), IsOk());
+    const std::string config = FormatConfig(command_line_.Values());
+    options_ = TrainerOptions();
+    ASSERT_THAT(ParseFile(config), IsOk()) << config;
+    EXPECT_EQ(options_.model_dir, value);
+  }
 }
 
 TEST_F(CommandLineTest, SecretsAreHiddenInValuesAndErrors) {
