@@ -51,6 +51,8 @@ sed 's#^ExecStart=/usr/bin/semrank-server#ExecStart=/bin/true#' deploy/debian/se
 systemd-analyze verify --man=no "$work/unit/semrank-server.service"
 sed 's#^ExecStart=/usr/bin/semrank-train#ExecStart=/bin/true#' deploy/debian/semrank-train.service \
   >"$work/unit/semrank-train.service"
+sed 's#^ExecStart=/usr/bin/semrank#ExecStart=/bin/true#' deploy/debian/semrank-import.service \
+  >"$work/unit/semrank-import.service"
 cp deploy/debian/semrank-train.timer "$work/unit/"
 systemd-analyze verify --man=no "$work/unit/semrank-train.timer"
 systemd-analyze security --offline=true --threshold=20 --no-pager "$work/unit/semrank-server.service" | tail -n 1

@@ -33,8 +33,8 @@ install(FILES ${package_files}/README.md.gz ${package_files}/CONFIGURE.md.gz ${p
 install(FILES ${debian}/semrank-server.service DESTINATION /lib/systemd/system
         COMPONENT server_files EXCLUDE_FROM_ALL)
 install(FILES ${debian}/server.toml DESTINATION /etc/semrank COMPONENT server_files EXCLUDE_FROM_ALL)
-install(FILES ${debian}/semrank-train.service ${debian}/semrank-train.timer DESTINATION /lib/systemd/system
-        COMPONENT training_files EXCLUDE_FROM_ALL)
+install(FILES ${debian}/semrank-import.service ${debian}/semrank-train.service ${debian}/semrank-train.timer
+        DESTINATION /lib/systemd/system COMPONENT training_files EXCLUDE_FROM_ALL)
 install(FILES ${debian}/train.toml DESTINATION /etc/semrank COMPONENT training_files EXCLUDE_FROM_ALL)
 install(DIRECTORY DESTINATION /var/lib/semrank/models COMPONENT server_files EXCLUDE_FROM_ALL)
 
@@ -68,6 +68,8 @@ set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA
 
 set(CPACK_DEBIAN_TRAINING_PACKAGE_NAME semrank-train)
 set(CPACK_DEBIAN_TRAINING_PACKAGE_SECTION science)
+# semrank-import.service runs its client.
+set(CPACK_DEBIAN_TRAINING_PACKAGE_SUGGESTS semrank)
 set(CPACK_DEBIAN_TRAINING_DESCRIPTION "trains and evaluates ranking models for semrank
  Learns the two towers that semrank serves from pairs of queries and clicked
  titles, and compares them with BM25 on judged queries. A timer, which is off,

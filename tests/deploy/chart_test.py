@@ -37,6 +37,7 @@ FULL = {
     "embedJob": {"enabled": True, "parts": 2, "claim": "data"},
 }
 EVENTS = {"model": {"claim": "models"}, "replicas": 1, "events": {"claim": "clicks"}}
+TRAINING = {"model": {"claim": "models"}, "trainJob": {"enabled": True, "image": "train:7", "claim": "clicks", "streamSecret": "stream"}}
 
 
 def merge(base: dict, over: dict) -> dict:
@@ -87,10 +88,10 @@ class ChartTest(unittest.TestCase):
         return argument
 
     def test_kubernetes_knows_every_field(self):
-        objects = [thing for values in (PLAIN, FULL, EVENTS) for thing in self.objects(values).values()]
+        objects = [thing for values in (PLAIN, FULL, EVENTS, TRAINING) for thing in self.objects(values).values()]
         kinds = {thing["kind"] for thing in objects}
         self.assertEqual(kinds, {"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "HorizontalPodAutoscaler",
-                                 "ServiceMonitor", "Secret", "Job", "Pod"})
+                                 "ServiceMonitor", "Secret", "Job", "CronJob", "Pod"})
         work = self.folder / "node"
         work.mkdir(exist_ok=True)
         if not (work / "node_modules").exists():
@@ -124,6 +125,20 @@ class ChartTest(unittest.TestCase):
         plain = self.objects(PLAIN)["Deployment", "shop-semrank"]["spec"]
         self.assertNotIn("events", str(plain))
         self.assertEqual(plain["strategy"], {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}})
+
+    def test_a_night_imports_the_stream_before_it_trains(self):
+        pod = self.objects(TRAINING)["CronJob", "shop-semrank-train"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        self.assertIn("--events=/events", pod["containers"][0]["args"])
+        importer = pod["initContainers"][0]
+        self.assertIn({"name": "events", "mountPath": "/events"}, importer["volumeMounts"])
+        self.assertEqual(importer["env"], [{"name": "SEMRANK_STREAM", "valueFrom": {"secretKeyRef": {"name": "stream", "key": "stream"}}}])
+        program, *arguments = [self.here(argument) for argument in importer["command"]]
+        done = subprocess.run([BINARIES / program, *arguments], env={**os.environ, "SEMRANK_STREAM": "redis://127.0.0.1:1/shop"},
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("redis://127.0.0.1:1", done.stderr)
+        alone = self.objects(merge(TRAINING, {"trainJob": {"streamSecret": ""}}))["CronJob", "shop-semrank-train"]
+        self.assertNotIn("initContainers", str(alone))
 
     def test_the_server_takes_the_flags_and_listens_where_ports_and_probes_say(self):
         (self.folder / "keys").write_text(FULL["apiKeys"]["lines"][0] + "\n")

@@ -3,6 +3,7 @@
 
 usage: package_scripts_test.py PROJECT_DIR BINARY_DIR
 """
+import configparser
 import pathlib
 import re
 import stat
@@ -50,6 +51,22 @@ class PackageScriptsTest(unittest.TestCase):
         self.run_script("postinst", "configure", "0.1.0")
         self.assertEqual(self.secrets.read_text(), "SEMRANK_STORE=redis://a:b@c\n")
         self.assertEqual(self.mode(), 0o640)
+
+    def test_a_night_begins_with_the_import_of_a_stream(self):
+        units = {}
+        for name in ("import", "train"):
+            units[name] = configparser.ConfigParser(strict=False, interpolation=None)
+            units[name].optionxform = str
+            units[name].read(PROJECT / f"deploy/debian/semrank-{name}.service")
+        for setting in ("Requires", "After"):
+            self.assertEqual(units["train"]["Unit"][setting], "semrank-import.service")
+        secrets = units["import"]["Service"]["EnvironmentFile"]
+        self.assertEqual(units["import"]["Unit"]["ConditionPathExists"], secrets)
+        *_, output = units["import"]["Service"]["ExecStart"].split("--output=")
+        for text in ("train.toml", "semrank-import.service"):
+            self.assertIn(output, (PROJECT / "deploy/debian" / text).read_text())
+        state = units["import"]["Service"]["StateDirectory"]
+        self.assertEqual(output, f"/var/lib/{state}")
 
     def test_purge_removes_links_folders_and_nothing_else(self):
         private = self.root / "var/lib/private/semrank-server"
