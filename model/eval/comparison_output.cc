@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
+#include "model/text/normalized_text.h"
 
 namespace semrank {
 namespace {
@@ -38,7 +39,7 @@ std::span<const RankedDocument> TopOf(const QueryEvaluation& query) {
 std::string_view TitleOf(const RankedDocument& document,
                          const Collection& collection) {
   return document.index < collection.documents.size()
-             ? std::string_view(collection.documents[document.index])
+             ? MainWords(collection.documents[document.index])
              : "";
 }
 
@@ -153,7 +154,7 @@ std::string FormatComparison(const Evaluation& evaluation,
   if (!moved.empty()) text += "\nqueries whose ndcg@10 moved most\n";
   for (const std::size_t q : moved) {
     const JudgedQuery& query = collection.queries[evaluation.queries[q].query];
-    absl::StrAppendFormat(&text, "  %s  %s\n", query.id, query.text);
+    absl::StrAppendFormat(&text, "  %s  %s\n", query.id, MainWords(query.text));
     text += FormatTop(baseline, q, collection);
     text += FormatTop(evaluation, q, collection);
   }
@@ -219,7 +220,7 @@ nlohmann::ordered_json MovedQueriesToJson(const Evaluation& evaluation,
     const QueryEvaluation& there = baseline.queries[q];
     const JudgedQuery& query = collection.queries[here.query];
     json.push_back({{"query", query.id},
-                    {"text", query.text},
+                    {"text", MainWords(query.text)},
                     {"baseline_ndcg@10", there.metrics[kNdcgAt10]},
                     {"ndcg@10", here.metrics[kNdcgAt10]},
                     {"baseline_top", TopToJson(baseline, q, collection)},

@@ -144,6 +144,15 @@ TEST_F(EvaluateMainTest, MovedQueriesAndFirstGradesShowBothRankings) {
   EXPECT_THAT(table.out, HasSubstr("d3  banana bread"));
 }
 
+TEST_F(EvaluateMainTest, MovedQueriesShowTheWordsAlone) {
+  dir_.Write("queries.tsv", "q1\tapple c++ cream\nq2\tbread\n");
+  const std::string run = dir_.Write("x.run", "q1 Q0 d3 1 2 x\n");
+  const ProgramResult table =
+      Evaluate({"--ranker=run:" + run, "--baseline=bm25"});
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("q1  apple c cream\n"));
+}
+
 TEST_F(EvaluateMainTest, OwnRunFileHasTheSameMetrics) {
   const std::string run = dir_.File("bm25.run");
   Evaluate({"--ranker=bm25", "--run_out=" + run});
