@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/catalog/search/block_scorer.h"
+#include "server/catalog/search/scan_catalog.h"
 
 namespace semrank {
 

@@ -43,25 +43,6 @@ std::size_t NumAtLeast(const Block& block, float least) {
   return count;
 }
 
-// Computes the bounds of the dense parts for all scorers that want them.
-// bounds_of[i] points to those of scorer i in `bounds`; null = it wants none.
-void BoundBlock(std::span<const BlockScorer> scorers, std::uint32_t first,
-                std::span<float> bounds, std::span<const float*> bounds_of) {
-  std::array<const BoundQuery*, kMaxSharedScans> queries;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < scorers.size(); ++i) {
-    bounds_of[i] = nullptr;
-    if (!scorers[i].WantsBounds(first)) continue;
-    queries[count] = scorers[i].query().dense_bounds();
-    bounds_of[i] = &bounds[count++ * Block::kSlots];
-  }
-  if (count == 0) return;
-  // Any snapshot will do, since all have the same rows.
-  const CatalogSnapshot& snapshot = scorers[0].query().snapshot();
-  BoundTogether(std::span(queries).first(count), snapshot.codes(first),
-                snapshot.scales(first), Block::kSlots, bounds.data());
-}
-
 }  // namespace
 
 BlockScorer::BlockScorer(const ScanQuery& query, TopDocuments best)
@@ -339,25 +320,6 @@ void BlockScorer::AddWords(Block& block) {
   for (std::size_t i = 0; i < block.size; ++i) {
     rows_->AppendTo(block.slots[i], words_);
     block.scores[i] += input_.words->Score(words_, static_cast<int>(i));
-  }
-}
-
-void ScanCatalog(std::span<BlockScorer> scorers, std::size_t first,
-                 std::size_t last) {
-  std::size_t end = 0;
-  for (const BlockScorer& scorer : scorers) {
-    end = std::max(end, scorer.query().snapshot().num_slots());
-  }
-  end = std::min(end, last);
-  Block block;
-  alignas(64) std::array<float, kMaxSharedScans * Block::kSlots> bounds;
-  std::array<const float*, kMaxSharedScans> bounds_of;
-  for (std::size_t slot = first; slot < end; slot += Block::kSlots) {
-    const auto first_slot = static_cast<std::uint32_t>(slot);
-    BoundBlock(scorers, first_slot, bounds, bounds_of);
-    for (std::size_t i = 0; i < scorers.size(); ++i) {
-      scorers[i].ScoreBlock(first_slot, bounds_of[i], block);
-    }
   }
 }
 

@@ -105,15 +105,6 @@ class BlockScorer {
   BagBatch words_;
 };
 
-// The most scorers that share a pass over memory.
-inline constexpr std::size_t kMaxSharedScans = kMaxBoundQueries;
-
-// Scores the documents in slots [first, last) with each scorer. `first` is a
-// multiple of 64. Several scorers, at most kMaxSharedScans, must share rows
-// (ScanQuery::SharesRowsWith).
-void ScanCatalog(std::span<BlockScorer> scorers, std::size_t first,
-                 std::size_t last);
-
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_CATALOG_SEARCH_BLOCK_SCORER_H_

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "server/catalog/search/scan_catalog.h"
+
 namespace semrank {
 
 void ScanGroup::Join(SharedScan* scan, std::size_t num_pieces) {
