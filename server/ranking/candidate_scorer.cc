@@ -219,7 +219,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
     for (const std::uint32_t candidate : candidates) {
       const std::uint32_t slot = slot_of(candidate);
       scored_.names.push_back(
-          scored_.name->Match(*snapshot.names(slot), snapshot.record(slot)));
+          scored_.name->Match(snapshot.names(slot), snapshot.record(slot)));
     }
   }
   // Does not happen, since the catalog accepts only UTF-8.

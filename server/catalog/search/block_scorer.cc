@@ -95,18 +95,22 @@ void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
 
 bool BlockScorer::IsAnyNamed(const Block& block) const {
   if (input_.name == nullptr) return false;
-  // No branch for each document, so that the compiler can vectorise the loops.
+  const NameQuery& name = *input_.name;
   bool any = false;
   if (block.size < Block::kSlots) {
     for (std::size_t i = 0; i < block.size; ++i) {
-      any |= input_.name->MayName(*snapshot_.names(block.slots[i]));
+      any |= name.MayName(snapshot_.names(block.slots[i]));
     }
     return any;
   }
-  const NameKeys* const names = snapshot_.names(block.slots[0]);
-  for (std::uint32_t i = 0; i < Block::kSlots; ++i) {
-    any |= input_.name->MayName(names[i]);
-  }
+  // No branch for each document, so that the compiler can vectorise the loop.
+  const auto compare = [&](const NameKey* keys) {
+    for (std::uint32_t i = 0; i < Block::kSlots; ++i)
+      any |= name.MayBe(keys[i]);
+  };
+  const NameKey* const ids = snapshot_.ids(block.slots[0]);
+  if (ids != nullptr) compare(ids);
+  compare(snapshot_.titles(block.slots[0]));
   return any;
 }
 
@@ -120,11 +124,12 @@ void BlockScorer::AddToBest(const Block& block) {
   }
   for (std::size_t i = 0; i < block.size; ++i) {
     CatalogHit hit = {.slot = block.slots[i]};
-    // MayName is inline and excludes most documents without a call of Match.
-    if (input_.name != nullptr &&
-        input_.name->MayName(*snapshot_.names(hit.slot))) {
-      hit.name = input_.name->Match(*snapshot_.names(hit.slot),
-                                    snapshot_.record(hit.slot));
+    if (input_.name != nullptr) {
+      // MayName is inline and excludes most documents without a call of Match.
+      const NameKeys names = snapshot_.names(hit.slot);
+      if (input_.name->MayName(names)) {
+        hit.name = input_.name->Match(names, snapshot_.record(hit.slot));
+      }
     }
     const float least =
         hit.name == NameMatch::kNone ? best_.least_score() : kAnyScore;

@@ -8,7 +8,7 @@
 namespace semrank {
 namespace {
 
-using Start = NameKeys::Start;
+using Start = NameKey::Start;
 
 // A letter has at most four bytes in UTF-8.
 constexpr std::size_t kMaxLetterBytes = 4;
@@ -40,10 +40,9 @@ std::uint8_t LastWordOf(std::string_view normalized) {
 
 // Returns a text that MatchName judges like the whole name, for queries shorter
 // than a Start: the first bytes, and a blank if another word follows them.
-std::string_view ShortNameOf(const Start& start, std::size_t last_word,
-                             std::string& memory) {
-  memory = TextOf(start);
-  if (last_word > memory.size()) memory += ' ';
+std::string_view ShortNameOf(const NameKey& key, std::string& memory) {
+  memory = TextOf(key.start);
+  if (key.last_word > memory.size()) memory += ' ';
   return memory;
 }
 
@@ -66,7 +65,7 @@ NameKeys NameKeysOf(const CatalogRecord& record) {
   const std::string_view id = MainWords(Normalized(IdOf(record), id_memory));
   const std::string_view title =
       MainWords(Normalized(record.title(), title_memory));
-  return {StartOf(id), StartOf(title), LastWordOf(id), LastWordOf(title)};
+  return {{StartOf(id), LastWordOf(id)}, {StartOf(title), LastWordOf(title)}};
 }
 
 // The key of an empty query matches no name, since no normalised text contains
@@ -82,10 +81,10 @@ NameQuery::NameQuery(std::string_view query)
 // Most titles are longer than the query by more than one letter and thus no
 // typo of it, which the offset of their last word shows. This is only a filter:
 // MatchName decides on the texts themselves.
-bool NameQuery::MayBeTypoOf(const Start& start, std::size_t last_word) const {
-  return may_mask_ != mask_ && Agree(start, may_mask_) &&
-         last_word < words_.size() + kMaxLetterBytes &&
-         MayBeOneEditApart(words_, TextOf(start));
+bool NameQuery::MayBeTypoOf(const NameKey& key) const {
+  return may_mask_ != mask_ && Agree(key.start, may_mask_) &&
+         key.last_word < words_.size() + kMaxLetterBytes &&
+         MayBeOneEditApart(words_, TextOf(key.start));
 }
 
 NameMatch NameQuery::Match(const NameKeys& keys,
@@ -93,16 +92,14 @@ NameMatch NameQuery::Match(const NameKeys& keys,
   if (!MayName(keys)) return NameMatch::kNone;
   thread_local std::string id;
   thread_local std::string title;
-  if (Agree(keys.id, mask_) || Agree(keys.title, mask_)) {
+  if (Agree(keys.id.start, mask_) || Agree(keys.title.start, mask_)) {
     if (words_.size() < sizeof(Start)) {
-      const NameMatch match =
-          MatchName(words_, ShortNameOf(keys.id, keys.last_word_of_id, id),
-                    ShortNameOf(keys.title, keys.last_word_of_title, title));
+      const NameMatch match = MatchName(words_, ShortNameOf(keys.id, id),
+                                        ShortNameOf(keys.title, title));
       // Only the texts show how a name is spelled.
       if (match < NameMatch::kName) return match;
     }
-  } else if (!MayBeTypoOf(keys.id, keys.last_word_of_id) &&
-             !MayBeTypoOf(keys.title, keys.last_word_of_title)) {
+  } else if (!MayBeTypoOf(keys.id) && !MayBeTypoOf(keys.title)) {
     return NameMatch::kNone;
   }
   return MatchName(query_, Normalized(IdOf(record), id),

@@ -4,7 +4,8 @@
 //
 //   Names    a document_id and the title, both from NormalizeName. Documents
 //            known by number have no id.
-//   Cost     18 bytes a slot. The keys alone decide about queries of up to
+//   Cost     9 bytes a slot for the title, and 9 for an id. The keys alone
+//            decide about queries of up to
 //            seven bytes. For longer ones, and where the keys leave one edit
 //            possible, the document's texts are normalised and compared.
 #ifndef SEMRANK_SERVER_CATALOG_STORE_CATALOG_NAMES_H_
@@ -21,15 +22,20 @@
 
 namespace semrank {
 
-// The beginnings of a document's names.
-struct NameKeys {
+// The beginning of a name.
+struct NameKey {
   // Shorter names end in zeros, which no normalised text contains.
   using Start = std::array<char, 8>;
-  Start id = {};
-  Start title = {};
+  Start start = {};
   // The offset of the last word in bytes, at most 255.
-  std::uint8_t last_word_of_id = 0;
-  std::uint8_t last_word_of_title = 0;
+  std::uint8_t last_word = 0;
+
+  friend bool operator==(const NameKey&, const NameKey&) = default;
+};
+// A document's names.
+struct NameKeys {
+  NameKey id;
+  NameKey title;
 };
 NameKeys NameKeysOf(const CatalogRecord& record);
 
@@ -42,18 +48,20 @@ class NameQuery {
   // A quick filter: false for nearly all documents that the query does not
   // name, never for one that it names.
   bool MayName(const NameKeys& keys) const {
-    return MayBegin(keys.id) || MayBegin(keys.title);
+    return MayBe(keys.id) || MayBe(keys.title);
   }
+  // As MayName, for one of the names.
+  bool MayBe(const NameKey& key) const { return MayBegin(key.start); }
   // How the query names the document.
   NameMatch Match(const NameKeys& keys, const CatalogRecord& record) const;
 
  private:
-  bool Agree(const NameKeys::Start& start, std::uint64_t mask) const {
+  bool Agree(const NameKey::Start& start, std::uint64_t mask) const {
     return ((std::bit_cast<std::uint64_t>(start) ^ key_) & mask) == 0;
   }
   // Whether a name with this start may begin with the query, or may be one edit
   // away from it.
-  bool MayBegin(const NameKeys::Start& start) const {
+  bool MayBegin(const NameKey::Start& start) const {
     const std::uint64_t other = std::bit_cast<std::uint64_t>(start);
     const std::uint64_t difference = key_ ^ other;
     if ((difference & may_mask_) != 0) return false;
@@ -75,7 +83,7 @@ class NameQuery {
   static constexpr std::uint64_t kHighBits = 0x8080808080808080;
   static constexpr std::uint64_t kSevenBytes = ~std::uint64_t{0} >> 8;
 
-  bool MayBeTypoOf(const NameKeys::Start& start, std::size_t last_word) const;
+  bool MayBeTypoOf(const NameKey& key) const;
 
   const std::string_view query_;
   const std::string_view words_;  // the query without further words

@@ -48,32 +48,21 @@ void CatalogSlots::AddChunk() {
   chunks_[num_chunks_++] = std::move(chunk);
 }
 
-// Numbers are kept apart from records, so that a look-up by number reads 8
-// contiguous bytes in place of a record anywhere in memory.
-void CatalogSlots::SetNumber(Chunk& chunk, std::uint32_t i,
-                             const CatalogRecord& record) {
-  const DocumentKeyView key = record.key();
-  const auto* const number = std::get_if<std::uint64_t>(&key);
-  std::uint64_t* numbers = chunk.numbers.load(std::memory_order_relaxed);
-  if (numbers == nullptr) {
-    if (number == nullptr) return;
-    numbers = new std::uint64_t[kSlotsPerChunk]();
-    // The release order lets readers of the other slots find zeros.
-    chunk.numbers.store(numbers, std::memory_order_release);
-    ++num_numbered_chunks_;
-  }
-  numbers[i] = number == nullptr ? kNoNumber : *number;
-}
-
 void CatalogSlots::Add(std::uint32_t slot, CommitNumber commit,
                        Document document) {
   Chunk& chunk = ChunkOf(slot);
   const std::uint32_t i = slot % kSlotsPerChunk;
   chunk.created[i].store(commit, std::memory_order_relaxed);
-  SetNumber(chunk, i, *document.record);
+  // Numbers are kept apart from records, so that a look-up by number reads 8
+  // contiguous bytes in place of a record anywhere in memory.
+  const DocumentKeyView key = document.record->key();
+  const auto* const number = std::get_if<std::uint64_t>(&key);
+  num_value_bytes_ += chunk.numbers.Set(
+      i, number == nullptr ? kNoNumber : *number, kSlotsPerChunk);
+  num_value_bytes_ += chunk.tag_sets.Set(i, document.tag_set, kSlotsPerChunk);
+  num_value_bytes_ += chunk.ids.Set(i, document.names.id, kSlotsPerChunk);
+  chunk.titles[i] = document.names.title;
   chunk.records[i] = document.record.release();
-  chunk.tag_sets[i] = document.tag_set;
-  chunk.names[i] = document.names;
   // Last, with release: a reader that loads this value also loads all of the
   // above.
   chunk.deleted[i].store(kNever, std::memory_order_release);

@@ -13,8 +13,9 @@
 //            Readers of older commits still see it. Free makes it free, once no
 //            such reader is left (DocumentCatalog keeps count).
 //
-//   Memory   46 bytes a slot, and 8 more in chunks with documents known by
-//            number; chunks never move.
+//   Memory   33 bytes a slot; 8 more in chunks with documents known by number,
+//            9 more in chunks with documents known by name, and 4 more in
+//            chunks with tags. Chunks never move.
 //   Threads  one writer; readers read only slots that existed at their commit,
 //            and a record only if its slot is visible to them.
 #ifndef SEMRANK_SERVER_CATALOG_STORE_CATALOG_SLOTS_H_
@@ -38,6 +39,41 @@
 namespace semrank {
 
 using CommitNumber = std::uint64_t;
+
+// Values by slot of a chunk, which one writer sets and others read. Takes no
+// memory while all are T().
+template <typename T>
+class SlotValues {
+ public:
+  SlotValues() = default;
+  ~SlotValues() { delete[] values_.load(std::memory_order_relaxed); }
+  SlotValues(const SlotValues&) = delete;
+  SlotValues& operator=(const SlotValues&) = delete;
+
+  // Null while all are T().
+  const T* data() const { return values_.load(std::memory_order_acquire); }
+  T operator[](std::uint32_t i) const {
+    const T* const values = data();
+    return values == nullptr ? T() : values[i];
+  }
+  // For the writer. Returns the number of bytes that it has allocated.
+  std::size_t Set(std::uint32_t i, const T& value, std::size_t size) {
+    T* values = values_.load(std::memory_order_relaxed);
+    std::size_t num_bytes = 0;
+    if (values == nullptr) {
+      if (value == T()) return 0;
+      values = new T[size]();
+      num_bytes = size * sizeof(T);
+      // The release order lets readers of the other slots find T().
+      values_.store(values, std::memory_order_release);
+    }
+    values[i] = value;
+    return num_bytes;
+  }
+
+ private:
+  std::atomic<T*> values_ = nullptr;
+};
 
 class CatalogSlots {
  public:
@@ -73,7 +109,7 @@ class CatalogSlots {
   void Prefetch(std::uint32_t slot, CommitNumber commit) const {
     const Chunk& chunk = ChunkOf(slot);
     const std::uint32_t i = slot % kSlotsPerChunk;
-    const auto* const numbers = chunk.numbers.load(std::memory_order_acquire);
+    const auto* const numbers = chunk.numbers.data();
     if (numbers != nullptr) __builtin_prefetch(&numbers[i]);
     if (IsWholeBlockVisible(slot / kBlockSlots, commit)) return;
     __builtin_prefetch(&chunk.created[i]);
@@ -88,9 +124,7 @@ class CatalogSlots {
   bool HasKey(std::uint32_t slot, std::uint64_t number) const {
     if (NeedsRecord(number))
       return record(slot).key() == DocumentKeyView(number);
-    const auto* const numbers =
-        ChunkOf(slot).numbers.load(std::memory_order_acquire);
-    return numbers != nullptr && numbers[slot % kSlotsPerChunk] == number;
+    return ChunkOf(slot).numbers[slot % kSlotsPerChunk] == number;
   }
   bool HasKey(std::uint32_t slot, std::string_view name) const {
     return record(slot).key() == DocumentKeyView(name);
@@ -105,9 +139,19 @@ class CatalogSlots {
   std::uint32_t tag_set(std::uint32_t slot) const {
     return ChunkOf(slot).tag_sets[slot % kSlotsPerChunk];
   }
-  // The names of the following slots of the chunk are contiguous with these.
-  const NameKeys* names(std::uint32_t slot) const {
-    return &ChunkOf(slot).names[slot % kSlotsPerChunk];
+  NameKeys names(std::uint32_t slot) const {
+    const Chunk& chunk = ChunkOf(slot);
+    const std::uint32_t i = slot % kSlotsPerChunk;
+    return {chunk.ids[i], chunk.titles[i]};
+  }
+  // The keys of the following slots of the chunk are contiguous with this one.
+  // Null if no document of the chunk has an id.
+  const NameKey* ids(std::uint32_t slot) const {
+    const NameKey* const ids = ChunkOf(slot).ids.data();
+    return ids == nullptr ? nullptr : ids + slot % kSlotsPerChunk;
+  }
+  const NameKey* titles(std::uint32_t slot) const {
+    return &ChunkOf(slot).titles[slot % kSlotsPerChunk];
   }
   CommitNumber created_commit(std::uint32_t slot) const {
     return ChunkOf(slot).created[slot % kSlotsPerChunk].load(
@@ -143,8 +187,7 @@ class CatalogSlots {
 
   std::size_t num_slots() const { return num_chunks_ * kSlotsPerChunk; }
   std::size_t num_bytes() const {
-    return num_chunks_ * sizeof(Chunk) +
-           num_numbered_chunks_ * kSlotsPerChunk * sizeof(std::uint64_t);
+    return num_chunks_ * sizeof(Chunk) + num_value_bytes_;
   }
 
  private:
@@ -155,15 +198,14 @@ class CatalogSlots {
   static constexpr std::uint64_t kNoNumber = 0;
 
   struct Chunk {
-    ~Chunk() { delete[] numbers.load(std::memory_order_relaxed); }
-
     std::array<std::atomic<CommitNumber>, kSlotsPerChunk> created;
     std::array<std::atomic<CommitNumber>, kSlotsPerChunk> deleted;
-    // One number a slot; null until a document of the chunk is known by number.
-    std::atomic<std::uint64_t*> numbers = nullptr;
     std::array<const CatalogRecord*, kSlotsPerChunk> records = {};
-    std::array<std::uint32_t, kSlotsPerChunk> tag_sets = {};
-    std::array<NameKeys, kSlotsPerChunk> names = {};
+    // kNoNumber for documents known by name.
+    SlotValues<std::uint64_t> numbers;
+    SlotValues<std::uint32_t> tag_sets;
+    SlotValues<NameKey> ids;
+    std::array<NameKey, kSlotsPerChunk> titles = {};
     // The commit since which all slots of the block are current.
     std::array<std::atomic<CommitNumber>, kBlocksPerChunk> current_since;
     std::array<std::uint8_t, kBlocksPerChunk> num_current = {};
@@ -174,13 +216,12 @@ class CatalogSlots {
     return ChunkOf(slot).deleted[slot % kSlotsPerChunk].load(
         std::memory_order_relaxed);
   }
-  void SetNumber(Chunk& chunk, std::uint32_t i, const CatalogRecord& record);
   Chunk& ChunkOf(std::uint32_t slot) const {
     return *chunks_[slot / kSlotsPerChunk];
   }
 
   std::size_t num_chunks_ = 0;
-  std::size_t num_numbered_chunks_ = 0;
+  std::size_t num_value_bytes_ = 0;  // of the chunks' SlotValues
   // Never resized, because readers use it while chunks are added.
   const std::unique_ptr<std::unique_ptr<Chunk>[]> chunks_;
 };

@@ -146,9 +146,12 @@ class CatalogSnapshot {
     return slots_->tag_set(slot);
   }
   std::uint32_t num_tag_sets() const { return state_.num_tag_sets; }
-  // The names of the following slots of its block are contiguous with these.
-  const NameKeys* names(std::uint32_t slot) const {
-    return slots_->names(slot);
+  NameKeys names(std::uint32_t slot) const { return slots_->names(slot); }
+  // The keys of the following slots of its block are contiguous with this one.
+  // Null if no document near it has an id.
+  const NameKey* ids(std::uint32_t slot) const { return slots_->ids(slot); }
+  const NameKey* titles(std::uint32_t slot) const {
+    return slots_->titles(slot);
   }
   // The vector in row_format(); the rows of a block are contiguous.
   const std::byte* row(std::uint32_t slot) const {

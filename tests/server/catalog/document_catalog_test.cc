@@ -164,8 +164,23 @@ TEST_F(DocumentCatalogTest, TagsOfDocumentsThatLeftTakeNoMemory) {
   EXPECT_LE(catalog_.TakeSnapshot().num_tag_sets(), 6u);
 }
 
+TEST_F(DocumentCatalogTest, IdsAndTagsTakeMemoryOnlyWhereTheyAre) {
+  constexpr std::size_t kSlots = CatalogSlots::kSlotsPerChunk;
+  const auto growth = [&](const Doc& document) {
+    const std::size_t before = catalog_.GetStats().num_bytes;
+    EXPECT_THAT(Put({document}).status(), IsOk());
+    return catalog_.GetStats().num_bytes - before;
+  };
+  growth({1u});
+  EXPECT_LT(growth({2u}), 1'000u);
+  EXPECT_GE(growth({"a"}), sizeof(NameKey) * kSlots);
+  EXPECT_LT(growth({"b"}), 1'000u);
+  EXPECT_GE(growth({.key = 3u, .tags = {"t"}}), 4 * kSlots);
+  EXPECT_LT(growth({.key = 4u, .tags = {"t"}}), 1'000u);
+}
+
 // The bound that CATALOG.md states; the catalog keeps whole chunks of slots.
-TEST_F(DocumentCatalogTest, TakesAtMost128BytesADocumentBesideItsVector) {
+TEST_F(DocumentCatalogTest, TakesAtMost124BytesADocumentBesideItsVector) {
   constexpr std::size_t kCount = 80'000;
   const std::string name(20, 'x'), title(50, 'y'), payload(10, 'z');
   for (std::size_t done = 0; done < kCount;) {
@@ -181,7 +196,7 @@ TEST_F(DocumentCatalogTest, TakesAtMost128BytesADocumentBesideItsVector) {
     // Rows are kept in float32 and in 4-bit codes.
     const double own_bytes = 27 + 50 + 10 + kDim * 4.5;
     EXPECT_LE(catalog_.GetStats().num_bytes / static_cast<double>(done),
-              own_bytes + 128)
+              own_bytes + 124)
         << done;
   }
 }
