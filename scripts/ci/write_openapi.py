@@ -24,7 +24,7 @@ Field = descriptor_pb2.FieldDescriptorProto
 NUMBERS = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
 BASE64 = {"type": "string", "contentEncoding": "base64"}
 ENCODINGS = ["float", "base64", "VECTOR_ENCODING_FLOAT32", "VECTOR_ENCODING_FLOAT16", "VECTOR_ENCODING_INT8"]
-# Fields whose JSON is not Protobuf's (server/api/json_format.cc).
+# Fields whose JSON is not Protobuf's (server/api/json_request.cc, json_messages.cc).
 OVERRIDES = {
     **{f"{message}.vectors": {"oneOf": [NUMBERS, BASE64]}
        for message in ("RankRequest", "EmbedTextsResponse", "GetDocumentsResponse")},

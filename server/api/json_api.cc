@@ -2,7 +2,6 @@
 
 #include <google/protobuf/message.h>
 
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -43,21 +42,34 @@ class JsonFormat final : public BodyFormat {
   VectorForm vectors_ = VectorForm::kNumbers;
 };
 
+// A body whose format has no `make` is not read as a whole.
 const FormatFunctions& FormatOf(HttpFormat format) {
-  // A body whose format has no `make` is not read as a whole.
-  static const std::map<HttpFormat, FormatFunctions> kFormats = {
-      {HttpFormat::kJson, formats::kJson},
-      {HttpFormat::kLines, {nullptr, &WriteStatus}},
-      {HttpFormat::kOpenAiEmbeddings, formats::kOpenAiEmbeddings},
-      {HttpFormat::kOpenAiModels, formats::kOpenAiModels},
-      {HttpFormat::kOpenAiModel, formats::kOpenAiModel},
-      {HttpFormat::kCohereRerank, formats::kCohereRerank},
-      {HttpFormat::kCohereEmbed, formats::kCohereEmbed},
-      {HttpFormat::kTeiEmbed, formats::kTeiEmbed},
-      {HttpFormat::kTeiRerank, formats::kTeiRerank},
-      {HttpFormat::kTeiInfo, formats::kTeiInfo},
-      {HttpFormat::kUbi, formats::kUbi}};
-  return kFormats.at(format);
+  static constexpr FormatFunctions kLines = {nullptr, &WriteStatus};
+  switch (format) {
+    case HttpFormat::kJson:
+      break;
+    case HttpFormat::kLines:
+      return kLines;
+    case HttpFormat::kOpenAiEmbeddings:
+      return formats::kOpenAiEmbeddings;
+    case HttpFormat::kOpenAiModels:
+      return formats::kOpenAiModels;
+    case HttpFormat::kOpenAiModel:
+      return formats::kOpenAiModel;
+    case HttpFormat::kCohereRerank:
+      return formats::kCohereRerank;
+    case HttpFormat::kCohereEmbed:
+      return formats::kCohereEmbed;
+    case HttpFormat::kTeiEmbed:
+      return formats::kTeiEmbed;
+    case HttpFormat::kTeiRerank:
+      return formats::kTeiRerank;
+    case HttpFormat::kTeiInfo:
+      return formats::kTeiInfo;
+    case HttpFormat::kUbi:
+      return formats::kUbi;
+  }
+  return formats::kJson;
 }
 
 }  // namespace

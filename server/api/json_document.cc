@@ -106,17 +106,22 @@ absl::StatusOr<JsonDocument::Object> JsonDocument::Open() {
   return object;
 }
 
-absl::Status JsonDocument::EachMember(Object object, TakeMember take) {
-  absl::flat_hash_set<std::string_view> names;
+absl::Status JsonDocument::EachMaybeRepeated(Object object, TakeMember take) {
   for (auto member : object) {
     simdjson::ondemand::field field;
     std::string_view name;
     if (const auto error = std::move(member).get(field)) return Error(error);
     if (const auto error = field.unescaped_key().get(name)) return Error(error);
-    if (!names.insert(name).second) return RepeatedError(name);
     SEMRANK_RETURN_IF_ERROR(take(name, field.value()));
   }
   return absl::OkStatus();
+}
+
+absl::Status JsonDocument::EachMember(Object object, TakeMember take) {
+  absl::flat_hash_set<std::string_view> names;
+  return EachMaybeRepeated(object, [&](std::string_view name, Value& value) {
+    return names.insert(name).second ? take(name, value) : RepeatedError(name);
+  });
 }
 
 absl::Status JsonDocument::EachMember(Value& value, TakeMember take) {

@@ -55,10 +55,12 @@ class JsonDocument {
   absl::StatusOr<Object> Open();
   // The first byte of the value, which shows its type; 0 = there is none.
   static char FirstByte(Value& value);
-  // Passes name and value of each member to `take`, which reads the value. An
-  // error also if the object repeats a member.
+  // Passes name and value of each member to `take`, which reads the value.
+  // EachMember is an error if the object repeats a member; EachMaybeRepeated
+  // leaves that to `take`, and allocates nothing.
   using TakeMember =
       absl::FunctionRef<absl::Status(std::string_view name, Value& value)>;
+  absl::Status EachMaybeRepeated(Object object, TakeMember take);
   absl::Status EachMember(Object object, TakeMember take);
   absl::Status EachMember(Value& value, TakeMember take);
   // Passes each item of an array to `take`, which reads it.

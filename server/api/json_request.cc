@@ -116,7 +116,7 @@ absl::Status RequestReader::ReadMembers(JsonDocument::Object object,
                                         const Descriptor& message) {
   // Fields and, after them, oneofs.
   std::vector<bool> seen(message.field_count() + message.oneof_decl_count());
-  return document_.EachMember(
+  return document_.EachMaybeRepeated(
       object, [&](std::string_view name, Value& value) -> absl::Status {
         SEMRANK_ASSIGN_OR_RETURN(const FieldDescriptor* const field,
                                  FindField(message, std::string(name)));
