@@ -17,7 +17,7 @@ const bytesOf = (view = Buffer.alloc(0)) => Buffer.from(view.buffer, view.byteOf
 function modelOf(model = {}) {
   if (typeof model !== 'object') throw new TypeError(`model: want an object, {name: '${model}'}, not ${kindOf(model)}`);
   const {name = '', version = 0} = model;
-  return {name, version: numberOf('model.version', version)};
+  return {name, version: numberOf('model.version', version ?? 0)};
 }
 
 // Protobuf would drop a misspelt field without a word, and a text in place of the
@@ -118,7 +118,7 @@ function checkFilterAndCounts({filter, topK, offset}) {
   for (const [name, value] of Object.entries({topK, offset})) countOf(name, value);
   if (filter === undefined || filter === null) return;
   for (const [name, tags] of Object.entries(messageOf('filter', filter, ['includeTags', 'excludeTags']))) {
-    textsOf(`filter.${name}`, tags);
+    textsOf(`filter.${name}`, tags ?? []);
   }
 }
 

@@ -74,12 +74,15 @@ const withRealServer = {
 
   async 'documents are put, found and deleted'() {
     const documents = MANY_TITLES.map((title, i) => ({documentId: `d${i}`, title}));
-    documents.push({id: 7, title: 'numbered'}, {title: 'no key'});
+    documents.push({id: 7, title: 'numbered', tags: ['x']}, {title: 'no key'});
     const result = await writer.put(documents);
     assert.equal(result.numCreated + result.numReplaced, MANY_TITLES.length + 1);
     assert.deepEqual(result.problems.map(({index}) => index), [MANY_TITLES.length + 1]);
     const {hits: [hit]} = await client.search({query: 'photo editor number 0', topK: 1});
     assert.deepEqual([hit.documentId, hit.title], ['d0', MANY_TITLES[0]]);
+    const left = {filter: {includeTags: ['x'], excludeTags: undefined}, model: {version: null}};
+    const tagged = await client.search({query: 'photo', ...left});
+    assert.deepEqual(tagged.hits.map(({title}) => title), ['numbered']);
     const found = await client.get(['d1', 7, 'none', 8n]);
     assert.deepEqual(found.map((document) => document?.title), [MANY_TITLES[1], 'numbered', undefined, undefined]);
     assert.equal((await client.explain({query: 'photo', documentId: 'd0'})).title, MANY_TITLES[0]);
