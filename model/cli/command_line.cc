@@ -32,7 +32,7 @@ std::string FormatConfig(const std::vector<FlagValue>& values) {
   std::string text;
   for (const FlagValue& flag : values) {
     // Without quotes CLI11 would read several values, or an array.
-    const bool quote = flag.value.find_first_of(" ,[\"") != std::string::npos;
+    const bool quote = flag.value.find_first_of(" ,[\"'") != std::string::npos;
     const bool has_quotes = flag.value.find('"') != std::string::npos;
     const std::string_view mark = !quote ? "" : has_quotes ? "'" : "\"";
     absl::StrAppendFormat(&text, "%s=%s%s%s\n", flag.name, mark, flag.value,

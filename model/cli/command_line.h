@@ -51,7 +51,8 @@ struct FlagValue {
   std::string source;  // FlagSourceName, or that of SetDefault
 };
 
-// The values as lines "name=value" that --config reads.
+// The values as lines "name=value" that --config reads, which has no way to
+// write a value with both kinds of quotes.
 std::string FormatConfig(const std::vector<FlagValue>& values);
 
 class CommandLine {

@@ -93,7 +93,9 @@ std::string WithQuotedAddress(std::string_view line) {
       ToAbsl(line.substr(std::min(equals, line.size() - 1) + 1)));
   const bool is_address =
       equals != std::string_view::npos && absl::StartsWith(value, "[") &&
-      !absl::EndsWith(value, "]") && absl::StrContains(value, "]:");
+      !absl::EndsWith(value, "]") && absl::StrContains(value, "]:") &&
+      // An array may begin here and end in another line.
+      value.find_first_of("\"',") == value.npos;
   return is_address
              ? absl::StrFormat("%s\"%s\"", line.substr(0, equals + 1), value)
              : std::string(line);

@@ -95,6 +95,9 @@ TEST_F(CommandLineTest, AnAddressInBracketsIsNoArray) {
   ASSERT_THAT(ParseFile("model_dir = [::1]:50051 # IPv6\r\ngamma=2\n"), IsOk());
   EXPECT_EQ(options_.model_dir, "[::1]:50051");
   EXPECT_EQ(options_.gamma, 2);
+  ASSERT_THAT(ParseFile("train = [\"http://[::1]:8080\",\n\"b.tsv\"]\n"),
+              IsOk());
+  EXPECT_THAT(options_.train, ElementsAre("http://[::1]:8080", "b.tsv"));
 }
 
 TEST_F(CommandLineTest, AConfigFileMayBeginWithAByteOrderMark) {
@@ -178,7 +181,8 @@ TEST_F(CommandLineTest, ConfigOfTheValuesSetsThemAgain) {
 }
 
 TEST_F(CommandLineTest, ConfigQuotesWhatIsNoPlainValue) {
-  for (const std::string value : {"[::1]:50051", "a\"b", "\"x\"", "[a]"}) {
+  for (const std::string value :
+       {"[::1]:50051", "a\"b", "\"x\"", "'x'", "[a]"}) {
     ASSERT_THAT(Parse({"--model_dir=" + value, "--min_score=0"}), IsOk());
     const std::string config = FormatConfig(command_line_.Values());
     options_ = TrainerOptions();
