@@ -69,16 +69,14 @@ absl::Status ReadFolders(EventsRun& run, ClickJoin& join,
 absl::Status RunEventStats(EventsRun& run) {
   EventStats stats;
   run.options.join.with_rows = false;
-  // The join takes the callback when it is made, and the callback looks up
-  // texts in the join.
-  std::unique_ptr<ClickJoin> join;
-  run.options.join.on_list = [&](const JoinedList& list) {
-    stats.AddList(list, *join);
+  run.options.join.on_list = [&](const JoinedList& list,
+                                 const ClickJoin& join) {
+    stats.AddList(list, join);
     return absl::OkStatus();
   };
-  join = std::make_unique<ClickJoin>(run.options.join);
+  ClickJoin join(run.options.join);
   SEMRANK_RETURN_IF_ERROR(ReadFolders(
-      run, *join, [&](const EventRecord& record) { stats.AddRecord(record); }));
+      run, join, [&](const EventRecord& record) { stats.AddRecord(record); }));
   AddStats(stats, run.report);
   return run.report.Write();
 }
@@ -86,13 +84,13 @@ absl::Status RunEventStats(EventsRun& run) {
 absl::Status RunEventComparison(EventsRun& run) {
   InterleavingComparison comparison;
   run.options.join.with_rows = false;
-  std::unique_ptr<ClickJoin> join;
-  run.options.join.on_list = [&](const JoinedList& list) {
-    comparison.Add(list, *join);
+  run.options.join.on_list = [&](const JoinedList& list,
+                                 const ClickJoin& join) {
+    comparison.Add(list, join);
     return absl::OkStatus();
   };
-  join = std::make_unique<ClickJoin>(run.options.join);
-  SEMRANK_RETURN_IF_ERROR(ReadFolders(run, *join, nullptr));
+  ClickJoin join(run.options.join);
+  SEMRANK_RETURN_IF_ERROR(ReadFolders(run, join, nullptr));
   const std::vector<InterleavedPair> pairs = comparison.Results();
   if (pairs.empty()) {
     return absl::FailedPreconditionError(

@@ -31,8 +31,10 @@ std::uint64_t HashOf(std::string_view text) {
 
 class ClickJoin::State {
  public:
-  explicit State(ClickJoinOptions options)
+  // `join` is what on_list gets.
+  State(ClickJoinOptions options, const ClickJoin& join)
       : options_(std::move(options)),
+        join_(join),
         window_ms_(absl::ToInt64Milliseconds(options_.window)),
         robots_(options_.max_clicks_per_minute, 2 * (window_ms_ + kGraceMs)),
         recent_(window_ms_) {
@@ -255,7 +257,7 @@ class ClickJoin::State {
     Count(list.list, list.num_clicks);
     AddRows(list.list);
     return options_.on_list == nullptr ? absl::OkStatus()
-                                       : options_.on_list(list.list);
+                                       : options_.on_list(list.list, join_);
   }
 
   void Count(const JoinedList& list, std::uint32_t num_clicks) {
@@ -306,6 +308,7 @@ class ClickJoin::State {
   static constexpr TextId kNoText = 0;  // of ""
 
   const ClickJoinOptions options_;
+  const ClickJoin& join_;
   const std::int64_t window_ms_;
   TextInterner texts_;
   EventClock clock_;
@@ -324,7 +327,7 @@ class ClickJoin::State {
 };
 
 ClickJoin::ClickJoin(ClickJoinOptions options)
-    : state_(std::make_unique<State>(std::move(options))) {}
+    : state_(std::make_unique<State>(std::move(options), *this)) {}
 ClickJoin::~ClickJoin() = default;
 
 absl::Status ClickJoin::Add(const EventRecord& record) {

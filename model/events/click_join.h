@@ -65,6 +65,8 @@ struct JoinedList {
   std::vector<JoinedResult> results = {};
 };
 
+class ClickJoin;
+
 struct ClickJoinOptions {
   // Kinds of events that count as clicks.
   std::vector<std::string> kinds = {"click"};
@@ -79,8 +81,10 @@ struct ClickJoinOptions {
   bool with_rows = true;
   // The title of a result that was shown without; empty = not known.
   std::function<std::string_view(std::string_view document)> title_of = nullptr;
-  // Gets each list that is not dropped. The join ends with its first error.
-  std::function<absl::Status(const JoinedList&)> on_list = nullptr;
+  // Gets each list that is not dropped, and the join, which has its texts. The
+  // join ends with its first error.
+  std::function<absl::Status(const JoinedList& list, const ClickJoin& join)>
+      on_list = nullptr;
 };
 
 struct ClickJoinCounts {

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <deque>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -25,36 +27,32 @@ constexpr std::size_t kListsOfOneJudge = 5;
 // judge. Lists come about in the order of their times.
 class ListSorter {
  public:
-  ListSorter(const TrainOptions& options, const ClickJoin& join,
-             TextInterner& texts)
-      : data_(options.data), join_(join), texts_(texts) {
+  ListSorter(const TrainOptions& options, TextInterner& texts)
+      : data_(options.data), texts_(texts) {
     if (options.publish != PublishMode::kIfBetter) return;
     judged_ms_ =
         absl::ToInt64Milliseconds(absl::Hours(24) * options.data.judge_days);
   }
 
-  absl::Status Add(const JoinedList& list) {
+  // `join` has the texts of its lists.
+  void Add(const JoinedList& list, const ClickJoin& join) {
     ++num_lists_;
-    if (judged_ms_ == 0) {
-      Train(list);
-      return absl::OkStatus();
-    }
+    if (judged_ms_ == 0) return Train(list, join);
     last_.push_back(list);
     while (last_.front().time_ms <= list.time_ms - judged_ms_) {
-      Train(last_.front());
+      Train(last_.front(), join);
       last_.pop_front();
     }
-    return absl::OkStatus();
   }
 
-  EventClicks Finish() {
+  EventClicks Finish(const ClickJoin& join) {
     // The first days of a folder are learned from, too.
     while (last_.size() > num_lists_ / kListsOfOneJudge) {
-      Train(last_.front());
+      Train(last_.front(), join);
       last_.pop_front();
     }
     EventClicks clicks = {.rows = rows_.Sorted()};
-    for (const JoinedList& list : last_) AddJudged(list, clicks.judged);
+    for (const JoinedList& list : last_) AddJudged(list, join, clicks.judged);
     const std::size_t size = clicks.judged.size();
     if (size > kMaxJudgedLists) {
       clicks.judged.erase(clicks.judged.begin(),
@@ -68,29 +66,29 @@ class ListSorter {
 
  private:
   // nullopt for a text that cannot be used.
-  std::optional<std::string> Normalized(TextId id) const {
+  std::optional<std::string> Normalized(std::string_view joined) const {
     std::string text;
     const bool usable =
-        NormalizeText(join_.text(id), data_.normalizer_version, text).ok() &&
+        NormalizeText(joined, data_.normalizer_version, text).ok() &&
         !text.empty() &&
         static_cast<std::int64_t>(text.size()) <= data_.max_text_bytes;
     return usable ? std::optional(std::move(text)) : std::nullopt;
   }
 
-  std::optional<TextId> Number(TextId id) {
+  std::optional<TextId> Number(TextId id, const ClickJoin& join) {
     const auto [place, is_new] = numbers_.try_emplace(id);
     if (is_new) {
-      const std::optional<std::string> text = Normalized(id);
+      const std::optional<std::string> text = Normalized(join.text(id));
       if (text) place->second = texts_.Intern(*text);
     }
     return place->second;
   }
 
-  void Train(const JoinedList& list) {
-    const std::optional<TextId> query = Number(list.query);
+  void Train(const JoinedList& list, const ClickJoin& join) {
+    const std::optional<TextId> query = Number(list.query, join);
     for (const JoinedResult& result : list.results) {
       const std::optional<TextId> title =
-          query ? Number(result.title) : std::nullopt;
+          query ? Number(result.title, join) : std::nullopt;
       if (title) {
         rows_.Add(*query, *title, result.position, result.clicked);
       } else {
@@ -99,12 +97,13 @@ class ListSorter {
     }
   }
 
-  void AddJudged(const JoinedList& list, std::vector<ClickedList>& judged) {
-    std::optional<std::string> query = Normalized(list.query);
+  void AddJudged(const JoinedList& list, const ClickJoin& join,
+                 std::vector<ClickedList>& judged) const {
+    std::optional<std::string> query = Normalized(join.text(list.query));
     if (!query) return;
     ClickedList made = {.query = *std::move(query)};
     for (const JoinedResult& result : list.results) {
-      std::optional<std::string> title = Normalized(result.title);
+      std::optional<std::string> title = Normalized(join.text(result.title));
       if (!title) continue;
       if (result.clicked) {
         made.clicks.push_back(
@@ -116,7 +115,6 @@ class ListSorter {
   }
 
   const DataOptions& data_;
-  const ClickJoin& join_;
   TextInterner& texts_;
   std::int64_t judged_ms_ = 0;  // 0 = no list judges
   std::size_t num_lists_ = 0;
@@ -130,18 +128,19 @@ class ListSorter {
 
 absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
                                             TextInterner& texts) {
-  ListSorter* sorter = nullptr;
-  ClickJoin join({.with_rows = false, .on_list = [&](const JoinedList& list) {
-                    return sorter->Add(list);
-                  }});
-  ListSorter lists(options, join, texts);
-  sorter = &lists;
+  ListSorter lists(options, texts);
+  ClickJoin join(
+      {.with_rows = false,
+       .on_list = [&](const JoinedList& list, const ClickJoin& joined) {
+         lists.Add(list, joined);
+         return absl::OkStatus();
+       }});
   EventFileCounts files;
   SEMRANK_RETURN_IF_ERROR(ForEachEvent(
       options.data.event_paths, options.data.max_bad_lines,
       [&](const EventRecord& record) { return join.Add(record); }, files));
   SEMRANK_RETURN_IF_ERROR(join.Finish());
-  EventClicks clicks = lists.Finish();
+  EventClicks clicks = lists.Finish(join);
   const ClickJoinCounts& counts = join.counts();
   absl::FPrintF(stderr,
                 "%d events: %d lists, %d with clicks; %d judge the model; "

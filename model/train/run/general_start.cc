@@ -102,11 +102,11 @@ absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
     const std::vector<std::string>& paths, const BadLineLimit& max_bad_lines,
     const Featurizer& featurizer) {
   ClickedTexts texts(featurizer);
-  const ClickJoin* joined = nullptr;
-  ClickJoin join({.with_rows = false, .on_list = [&](const JoinedList& list) {
-                    return texts.Add(list, *joined);
-                  }});
-  joined = &join;
+  ClickJoin join(
+      {.with_rows = false,
+       .on_list = [&](const JoinedList& list, const ClickJoin& joined) {
+         return texts.Add(list, joined);
+       }});
   EventFileCounts counts;
   absl::Status status = ForEachEvent(
       paths, max_bad_lines,

@@ -126,7 +126,7 @@ TEST_F(ClickJoinTest, OtherKindsAreDropped) {
 // which they were. A quiet hour makes no list too old.
 TEST_F(ClickJoinTest, ForgetsWhatIsOlderThanTheWindow) {
   std::size_t num_lists = 0;
-  ClickJoin join({.on_list = [&](const JoinedList&) {
+  ClickJoin join({.on_list = [&](const JoinedList&, const ClickJoin&) {
     ++num_lists;
     return absl::OkStatus();
   }});

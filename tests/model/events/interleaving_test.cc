@@ -43,11 +43,12 @@ class InterleavingTest : public ::testing::Test {
   int num_lists_ = 0;
   InterleavingComparison comparison_;
   EventStats stats_;
-  ClickJoin join_{{.on_list = [this](const JoinedList& list) {
-    comparison_.Add(list, join_);
-    stats_.AddList(list, join_);
-    return absl::OkStatus();
-  }}};
+  ClickJoin join_{
+      {.on_list = [this](const JoinedList& list, const ClickJoin& join) {
+        comparison_.Add(list, join);
+        stats_.AddList(list, join);
+        return absl::OkStatus();
+      }}};
 };
 
 TEST_F(InterleavingTest, SessionGoesToTheModelWithMoreClicks) {
