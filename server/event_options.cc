@@ -12,32 +12,27 @@
 namespace semrank {
 namespace {
 
-absl::Status SetRedisEvents(const EventAddress& address,
-                            const RedisTlsFiles& tls, EventOptions& options) {
-  SEMRANK_ASSIGN_OR_RETURN(RedisUrl url, ParseRedisUrl(address.place));
-  url.tls_files = tls;
-  options.redis = {.url = std::move(url),
-                   .stream = address.stream,
-                   .max_age = options.max_age,
-                   .max_bytes = options.max_bytes};
-  return absl::OkStatus();
-}
-
-// Sets the sink that the flag names.
-absl::Status SetEventSink(const RedisTlsFiles& tls, EventOptions& options) {
+absl::StatusOr<EventDestination> ParseDestination(const EventOptions& options,
+                                                  const RedisTlsFiles& tls) {
+  if (options.events.empty()) return std::monostate();
   SEMRANK_ASSIGN_OR_RETURN(const EventAddress address,
                            ParseEventAddress(options.events));
   if (address.kind == EventAddress::Kind::kRedis) {
-    return SetRedisEvents(address, tls, options);
+    SEMRANK_ASSIGN_OR_RETURN(RedisUrl url, ParseRedisUrl(address.place));
+    url.tls_files = tls;
+    return RedisEventSink::Options{.url = std::move(url),
+                                   .stream = address.stream,
+                                   .max_age = options.max_age,
+                                   .max_bytes = options.max_bytes};
   }
   if (address.kind == EventAddress::Kind::kKafka) {
-    options.kafka = {.brokers = address.place,
-                     .topic = address.stream,
-                     .properties_file = options.kafka_config};
-  } else {
-    options.folder = address.place;
+    return KafkaEventSink::Options{.brokers = address.place,
+                                   .topic = address.stream,
+                                   .properties_file = options.kafka_config};
   }
-  return absl::OkStatus();
+  return EventFiles::Options{.folder = address.place,
+                             .max_age = options.max_age,
+                             .max_bytes = options.max_bytes};
 }
 
 absl::Status CheckSink(const absl::Status& status) {
@@ -48,16 +43,26 @@ absl::Status CheckSink(const absl::Status& status) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<EventSink>> OpenEventStream(
-    const EventOptions& options) {
-  if (options.redis.has_value()) {
-    auto sink = std::make_unique<RedisEventSink>(*options.redis);
-    SEMRANK_RETURN_IF_ERROR(CheckSink(sink->Check()));
-    return sink;
-  }
-  SEMRANK_ASSIGN_OR_RETURN(auto sink, KafkaEventSink::Open(*options.kafka));
+absl::StatusOr<std::unique_ptr<EventSink>> OpenSink(
+    const RedisEventSink::Options& options) {
+  auto sink = std::make_unique<RedisEventSink>(options);
   SEMRANK_RETURN_IF_ERROR(CheckSink(sink->Check()));
   return sink;
+}
+absl::StatusOr<std::unique_ptr<EventSink>> OpenSink(
+    const KafkaEventSink::Options& options) {
+  SEMRANK_ASSIGN_OR_RETURN(auto sink, KafkaEventSink::Open(options));
+  SEMRANK_RETURN_IF_ERROR(CheckSink(sink->Check()));
+  return sink;
+}
+
+// The key of a folder comes after its lock: two servers could make two keys.
+absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenFolder(
+    const EventFiles::Options& options) {
+  SEMRANK_ASSIGN_OR_RETURN(auto files, EventFiles::Open(options));
+  SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
+                           KeyedHash::OpenOrCreate(options.folder));
+  return std::make_unique<OpenedEvents>(OpenedEvents{std::move(files), hash});
 }
 
 }  // namespace
@@ -104,43 +109,49 @@ void AddEventFlags(CommandLine& flags, EventOptions& options) {
 
 absl::Status FinishEvents(const RedisTlsFiles& tls, EventOptions& options) {
   const std::string shown = WithoutPassword(options.events);
-  const absl::Status status = SetEventSink(tls, options);
-  if (!status.ok()) return FlagError("events", shown, ToStd(status.message()));
-  const bool is_elsewhere = options.is_on() && options.folder.empty();
-  if (is_elsewhere && options.key_file.empty()) {
+  auto destination = ParseDestination(options, tls);
+  if (!destination.ok()) {
+    return FlagError("events", shown, ToStd(destination.status().message()));
+  }
+  options.destination = *std::move(destination);
+  const bool is_folder =
+      std::holds_alternative<EventFiles::Options>(options.destination);
+  const bool is_stream = options.is_on() && !is_folder;
+  if (is_stream && options.key_file.empty()) {
     return FlagError("events", shown,
                      "needs --events_key=FILE, which has 64 hex digits: "
                      "openssl rand -hex 32 > FILE");
   }
-  if (!is_elsewhere && !options.key_file.empty()) {
+  if (!is_stream && !options.key_file.empty()) {
     return FlagError("events_key", options.key_file,
                      "needs --events=redis://HOST:PORT/STREAM or "
                      "kafka:BROKERS/TOPIC; a folder has its own key");
   }
-  if (!options.kafka.has_value() && !options.kafka_config.empty()) {
+  if (!std::holds_alternative<KafkaEventSink::Options>(options.destination) &&
+      !options.kafka_config.empty()) {
     return FlagError("events_kafka_config", options.kafka_config,
                      "needs --events=kafka:BROKERS/TOPIC");
   }
   return absl::OkStatus();
 }
 
-// The key of a folder comes after its lock: two servers could make two keys.
 absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenEvents(
     const EventOptions& options) {
   if (!options.is_on()) return nullptr;
-  if (options.folder.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
-                             KeyedHash::OpenFile(options.key_file));
-    SEMRANK_ASSIGN_OR_RETURN(auto sink, OpenEventStream(options));
-    return std::make_unique<OpenedEvents>(OpenedEvents{std::move(sink), hash});
+  if (const auto* folder =
+          std::get_if<EventFiles::Options>(&options.destination)) {
+    return OpenFolder(*folder);
   }
-  SEMRANK_ASSIGN_OR_RETURN(auto files,
-                           EventFiles::Open({.folder = options.folder,
-                                             .max_age = options.max_age,
-                                             .max_bytes = options.max_bytes}));
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
-                           KeyedHash::OpenOrCreate(options.folder));
-  return std::make_unique<OpenedEvents>(OpenedEvents{std::move(files), hash});
+                           KeyedHash::OpenFile(options.key_file));
+  const auto* redis =
+      std::get_if<RedisEventSink::Options>(&options.destination);
+  SEMRANK_ASSIGN_OR_RETURN(
+      auto sink,
+      redis != nullptr
+          ? OpenSink(*redis)
+          : OpenSink(std::get<KafkaEventSink::Options>(options.destination)));
+  return std::make_unique<OpenedEvents>(OpenedEvents{std::move(sink), hash});
 }
 
 }  // namespace semrank

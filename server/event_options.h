@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,6 +22,11 @@ namespace semrank {
 
 class CommandLine;
 
+// Where records are kept; monostate = nowhere.
+using EventDestination =
+    std::variant<std::monostate, EventFiles::Options, RedisEventSink::Options,
+                 KafkaEventSink::Options>;
+
 struct EventOptions {
   // A folder, redis://..., rediss://... or kafka:...; empty = impressions and
   // events are refused.
@@ -32,20 +37,18 @@ struct EventOptions {
   // For Redis and Kafka; a folder has its own key.
   std::string key_file = {};
   std::string kafka_config = {};  // properties of librdkafka
-  // FinishEvents sets one of these from `events`.
-  std::string folder = {};  // empty = no folder
-  std::optional<RedisEventSink::Options> redis = {};
-  std::optional<KafkaEventSink::Options> kafka = {};
+  // FinishEvents sets it from the flags.
+  EventDestination destination = {};
 
   bool is_on() const {
-    return !folder.empty() || redis.has_value() || kafka.has_value();
+    return !std::holds_alternative<std::monostate>(destination);
   }
 };
 
 void AddEventFlags(CommandLine& flags, EventOptions& options);
 
-// Checks the flags and sets the sink that `events` names; `tls` are the files
-// for rediss://. An error is a FlagError.
+// Checks the flags and sets the destination that `events` names; `tls` are the
+// files for rediss://. An error is a FlagError.
 absl::Status FinishEvents(const RedisTlsFiles& tls, EventOptions& options);
 
 struct OpenedEvents {

@@ -190,8 +190,10 @@ absl::Status CheckStoreTls(const StoreOptions& options,
   if (tls.key.empty() && !tls.cert.empty()) {
     return FlagError("store_tls_cert", tls.cert, "needs --store_tls_key");
   }
+  const auto* stream =
+      std::get_if<RedisEventSink::Options>(&events.destination);
   const bool over_tls = (options.redis.has_value() && options.redis->tls) ||
-                        (events.redis.has_value() && events.redis->url.tls);
+                        (stream != nullptr && stream->url.tls);
   for (const auto& [flag, value] : {std::pair("store_tls_ca", tls.ca),
                                     std::pair("store_tls_cert", tls.cert)}) {
     if (!value.empty() && !over_tls) {

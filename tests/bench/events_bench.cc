@@ -89,7 +89,7 @@ void BM_Rank_Impression(benchmark::State& state) {
   const TempDir dir;
   MemoryFolder folder;
   ServerOptions options;
-  options.events.folder = dir.path();
+  options.events.destination = EventFiles::Options{.folder = dir.path()};
   const auto server = MakeTestServer(folder, MakeTinyModel(), options);
   v1::RankRequest request;
   request.set_query("blue garden shoes");

@@ -110,12 +110,14 @@ TEST(OptionsTest, ARedisOverTlsHasItsFiles) {
 }
 
 TEST(OptionsTest, EventsAreOffUnlessAskedFor) {
-  EXPECT_EQ(ParsedOptions().options.events.folder, "");
+  EXPECT_FALSE(ParsedOptions().options.events.is_on());
   const ParsedOptions parsed({"--events=/var/events", "--events_text=hash"});
   EXPECT_THAT(parsed.status, IsOk());
-  EXPECT_EQ(parsed.options.events.folder, "/var/events");
   EXPECT_EQ(parsed.options.events.text, EventText::kHash);
-  EXPECT_EQ(parsed.options.events.max_age, absl::Hours(24 * 90));
+  const auto& folder =
+      std::get<EventFiles::Options>(parsed.options.events.destination);
+  EXPECT_EQ(folder.folder, "/var/events");
+  EXPECT_EQ(folder.max_age, absl::Hours(24 * 90));
 }
 
 TEST(OptionsTest, EventsAreKeptInRedisOrKafka) {
@@ -123,20 +125,22 @@ TEST(OptionsTest, EventsAreKeptInRedisOrKafka) {
                              "--events_key=k", "--events_max_age=2h",
                              "--store_tls_ca=ca"});
   ASSERT_THAT(redis.status, IsOk());
-  ASSERT_TRUE(redis.options.events.redis.has_value());
-  EXPECT_EQ(redis.options.events.redis->stream, "shop");
-  EXPECT_EQ(redis.options.events.redis->url.db, 2);
-  EXPECT_EQ(redis.options.events.redis->url.password, "secret");
-  EXPECT_EQ(redis.options.events.redis->url.tls_files.ca, "ca");
-  EXPECT_EQ(redis.options.events.redis->max_age, absl::Hours(2));
-  EXPECT_EQ(redis.options.events.folder, "");
+  const auto& stream =
+      std::get<RedisEventSink::Options>(redis.options.events.destination);
+  EXPECT_EQ(stream.stream, "shop");
+  EXPECT_EQ(stream.url.db, 2);
+  EXPECT_EQ(stream.url.password, "secret");
+  EXPECT_EQ(stream.url.tls_files.ca, "ca");
+  EXPECT_EQ(stream.max_age, absl::Hours(2));
   EXPECT_THAT(DescribeConfig(redis.command_line), Not(HasSubstr("secret")));
   const ParsedOptions kafka({"--events=kafka:a:1,b:2/shop", "--events_key=k",
                              "--events_kafka_config=f", "--explore=0.1"});
   ASSERT_THAT(kafka.status, IsOk());
-  EXPECT_EQ(kafka.options.events.kafka->brokers, "a:1,b:2");
-  EXPECT_EQ(kafka.options.events.kafka->topic, "shop");
-  EXPECT_EQ(kafka.options.events.kafka->properties_file, "f");
+  const auto& topic =
+      std::get<KafkaEventSink::Options>(kafka.options.events.destination);
+  EXPECT_EQ(topic.brokers, "a:1,b:2");
+  EXPECT_EQ(topic.topic, "shop");
+  EXPECT_EQ(topic.properties_file, "f");
 }
 
 TEST(OptionsTest, ModelsHaveAliases) {

@@ -50,7 +50,8 @@ TEST_F(ServerTest, IsReadyBetweenStartAndStop) {
 TEST_F(ServerTest, StopWritesTheQueuedImpressions) {
   folder_.Put(1, MakeTinyModel());
   const TempDir dir;
-  options_.events.folder = dir.File("events");
+  const std::string folder = dir.File("events");
+  options_.events.destination = EventFiles::Options{.folder = folder};
   ServerSubstitutes substitutes;
   substitutes.models = {{folder_.Source("tiny")}};
   substitutes.events.impression_delay = absl::Hours(1);
@@ -58,7 +59,7 @@ TEST_F(ServerTest, StopWritesTheQueuedImpressions) {
   ASSERT_THAT(server->Start(), IsOk());
   server->parts().events->AddImpression({.query = "shoe"}, 1);
   EXPECT_TRUE(server->Stop(absl::Now() + absl::Seconds(30)));
-  EXPECT_THAT(RecordsOf<Impression>(options_.events.folder), SizeIs(1));
+  EXPECT_THAT(RecordsOf<Impression>(folder), SizeIs(1));
 }
 
 TEST_F(ServerTest, OnLoopbackAnswersUnderItsNamesOnly) {

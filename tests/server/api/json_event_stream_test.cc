@@ -27,9 +27,10 @@ class JsonEventStreamTest : private EventRedis, public JsonApiTest {
   static ServerOptions WithEvents(const RedisProcess& redis,
                                   const TempDir& dir) {
     ServerOptions options = Options();
-    options.events.redis = {.url = ParseRedisUrl(redis.url()).value(),
-                            .stream = "events",
-                            .timeout = absl::Seconds(60)};
+    options.events.destination =
+        RedisEventSink::Options{.url = ParseRedisUrl(redis.url()).value(),
+                                .stream = "events",
+                                .timeout = absl::Seconds(60)};
     options.events.key_file = dir.Write("key", std::string(64, 'a'));
     return options;
   }

@@ -22,7 +22,7 @@ class JsonEventsTest : private EventFolder, public JsonApiTest {
 
   static ServerOptions WithEvents(const std::string& folder) {
     ServerOptions options = Options();
-    options.events.folder = folder;
+    options.events.destination = EventFiles::Options{.folder = folder};
     return options;
   }
   std::string Folder() const { return dir.path(); }

@@ -32,7 +32,7 @@ class JsonExperimentsTest : private BeforeServer, public JsonApiTest {
   static ServerOptions With(const ExperimentOptions& experiments,
                             const std::string& folder) {
     ServerOptions options = Options();
-    options.events.folder = folder;
+    options.events.destination = EventFiles::Options{.folder = folder};
     options.experiments = experiments;
     return options;
   }

@@ -144,7 +144,9 @@ class RpcServerFixture : public ::testing::Test {
                                const std::string& events) {
     ServerOptions options;
     options.limits = limits;
-    options.events.folder = events;
+    if (!events.empty()) {
+      options.events.destination = EventFiles::Options{.folder = events};
+    }
     options.max_catalog_documents = 100'000;
     return options;
   }
