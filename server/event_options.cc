@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
@@ -70,15 +71,16 @@ absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenFolder(
 void AddEventFlags(CommandLine& flags, EventOptions& options) {
   flags.Group("Events");
   flags.Add("events", &options.events,
-            "Where lists that were shown and clicks on them are kept, from "
-            "which semrank-train learns: requests may then have "
-            "\"impression\", and ReportEvents takes events. A folder of this "
-            "server alone; a stream of Redis, "
-            "redis://[user:password@]host[:port][/db]/STREAM (rediss:// over "
-            "TLS, with the files of --store_tls_ca and its like; set "
-            "SEMRANK_EVENTS instead, so that no process list shows the "
-            "password); or a topic of Kafka, kafka:HOST:PORT,HOST:PORT/TOPIC. "
-            "semrank events import makes a folder of a stream or a topic.");
+            absl::StrFormat(
+                "Where lists that were shown and clicks on them are kept, from "
+                "which semrank-train learns: requests may then have "
+                "\"impression\", and ReportEvents takes events. A folder of "
+                "this server alone, or a stream of Redis or a topic of Kafka, "
+                "of which semrank events import makes a folder: %s. rediss:// "
+                "has the files of --store_tls_ca and its like. Set "
+                "SEMRANK_EVENTS instead, so that no process list shows a "
+                "password.",
+                kStreamAddressForms));
   // --print_config shows the effective configuration.
   flags.HideSecrets("events", WithoutPassword);
   flags.Add("events_text", &options.text,
@@ -124,13 +126,14 @@ absl::Status FinishEvents(const RedisTlsFiles& tls, EventOptions& options) {
   }
   if (!is_stream && !options.key_file.empty()) {
     return FlagError("events_key", options.key_file,
-                     "needs --events=redis://HOST:PORT/STREAM or "
-                     "kafka:BROKERS/TOPIC; a folder has its own key");
+                     absl::StrFormat("needs --events=%s; a folder has its "
+                                     "own key",
+                                     kStreamAddressForms));
   }
   if (!std::holds_alternative<KafkaEventSink::Options>(options.destination) &&
       !options.kafka_config.empty()) {
     return FlagError("events_kafka_config", options.kafka_config,
-                     "needs --events=kafka:BROKERS/TOPIC");
+                     absl::StrFormat("needs --events=%s", kKafkaAddressForm));
   }
   return absl::OkStatus();
 }

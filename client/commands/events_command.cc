@@ -192,12 +192,7 @@ absl::Status RunEventDeletion(EventsRun& run) {
 
 absl::Status RunStreamImport(EventsRun& run) {
   const EventsOptions& options = run.options;
-  absl::StatusOr<EventAddress> address = ParseEventAddress(options.stream);
-  if (address.ok() && address->kind == EventAddress::Kind::kFolder) {
-    address = absl::InvalidArgumentError(
-        "must be redis://HOST:PORT/STREAM, rediss://HOST:PORT/STREAM or "
-        "kafka:BROKERS/TOPIC");
-  }
+  absl::StatusOr<EventAddress> address = ParseStreamAddress(options.stream);
   if (!address.ok()) {
     return FlagError("stream", WithoutPassword(options.stream),
                      ToStd(address.status().message()));
@@ -227,9 +222,12 @@ absl::Status CheckSource(const EventsOptions& options) {
     return UsageError(
         "--ubi_queries and --ubi_events exclude --stream (SEMRANK_STREAM)");
   }
-  if (!options.kafka_config.empty() && !options.stream.starts_with("kafka:")) {
+  const absl::StatusOr<EventAddress> address =
+      ParseStreamAddress(options.stream);
+  if (!options.kafka_config.empty() &&
+      !(address.ok() && address->kind == EventAddress::Kind::kKafka)) {
     return FlagError("kafka_config", options.kafka_config,
-                     "needs --stream=kafka:BROKERS/TOPIC");
+                     absl::StrFormat("needs --stream=%s", kKafkaAddressForm));
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "client/commands/command.h"
 #include "model/cli/exit_code.h"
+#include "model/events/event_address.h"
 #include "model/redis/redis_url.h"
 
 namespace semrank {
@@ -112,11 +113,12 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
   command.Add("ubi_events", &options.ubi_events,
               "For import: file of ubi_events records.");
   command.Add("stream", &options.stream,
-              "For import: the --events of servers that keep events in Redis "
-              "or Kafka, redis://[user:password@]host[:port][/db]/STREAM, "
-              "rediss:// (with --tls_ca, --tls_cert and --tls_key), or "
-              "kafka:HOST:PORT,HOST:PORT/TOPIC. SEMRANK_STREAM instead keeps "
-              "the password out of process lists.");
+              absl::StrFormat(
+                  "For import: the --events of servers that keep events in "
+                  "Redis or Kafka, %s. rediss:// has the files of --tls_ca, "
+                  "--tls_cert and --tls_key. SEMRANK_STREAM instead keeps the "
+                  "password out of process lists.",
+                  kStreamAddressForms));
   command.HideSecrets("stream", WithoutPassword);
   command.Add("kafka_config", &options.kafka_config,
               "For import of kafka:...: file of librdkafka properties, "

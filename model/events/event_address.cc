@@ -4,11 +4,17 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "model/base/strings.h"
 
 namespace semrank {
 namespace {
 
 constexpr std::string_view kKafkaPrefix = "kafka:";
+
+bool IsUrl(std::string_view text) {
+  return text.find("://") != std::string_view::npos;
+}
 
 bool IsStreamName(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, absl::ascii_isgraph) &&
@@ -32,8 +38,7 @@ absl::StatusOr<EventAddress> ParseRedis(std::string_view text) {
       at == std::string_view::npos ? text.find("://") + 3 : at;
   if (slash < begin || !IsStreamName(text.substr(slash + 1))) {
     return absl::InvalidArgumentError(
-        "must end with the name of a stream, which is no number: "
-        "redis://HOST:PORT/STREAM");
+        "must end with the name of a stream, /STREAM, which is no number");
   }
   return EventAddress{.kind = EventAddress::Kind::kRedis,
                       .place = std::string(text.substr(0, slash)),
@@ -46,8 +51,8 @@ absl::StatusOr<EventAddress> ParseKafka(std::string_view text) {
   if (slash == 0 || slash == std::string_view::npos ||
       !IsTopicName(text.substr(slash + 1))) {
     return absl::InvalidArgumentError(
-        "must be kafka:HOST:PORT,HOST:PORT/TOPIC, with a topic of letters, "
-        "digits, . _ and -");
+        absl::StrCat("must be ", ToAbsl(kKafkaAddressForm),
+                     ", with a topic of letters, digits, . _ and -"));
   }
   return EventAddress{.kind = EventAddress::Kind::kKafka,
                       .place = std::string(text.substr(0, slash)),
@@ -56,18 +61,19 @@ absl::StatusOr<EventAddress> ParseKafka(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<EventAddress> ParseEventAddress(std::string_view text) {
+absl::StatusOr<EventAddress> ParseStreamAddress(std::string_view text) {
   if (text.starts_with("redis://") || text.starts_with("rediss://")) {
     return ParseRedis(text);
   }
-  const bool is_url = text.find("://") != std::string_view::npos;
-  if (text.starts_with(kKafkaPrefix) && !is_url) return ParseKafka(text);
-  // A URL would become a folder of a strange name.
-  if (is_url) {
-    return absl::InvalidArgumentError(
-        "must be a folder, redis://HOST:PORT/STREAM, rediss://HOST:PORT/STREAM "
-        "or kafka:BROKERS/TOPIC");
-  }
+  if (text.starts_with(kKafkaPrefix) && !IsUrl(text)) return ParseKafka(text);
+  return absl::InvalidArgumentError(
+      absl::StrCat("must be ", ToAbsl(kStreamAddressForms)));
+}
+
+// A URL of another scheme would become a folder of a strange name.
+absl::StatusOr<EventAddress> ParseEventAddress(std::string_view text) {
+  const bool is_stream = text.starts_with(kKafkaPrefix) || IsUrl(text);
+  if (is_stream) return ParseStreamAddress(text);
   return EventAddress{.place = std::string(text)};
 }
 

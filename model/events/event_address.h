@@ -13,6 +13,13 @@ namespace semrank {
 // as the value of this field. A message of Kafka is such a line.
 inline constexpr std::string_view kRedisEventField = "record";
 
+// What a stream's address looks like, for help and errors.
+inline constexpr std::string_view kStreamAddressForms =
+    "redis://[user:password@]host[:port][/db]/STREAM, rediss://... (TLS) or "
+    "kafka:HOST:PORT,HOST:PORT/TOPIC";
+inline constexpr std::string_view kKafkaAddressForm =
+    "kafka:HOST:PORT,HOST:PORT/TOPIC";
+
 struct EventAddress {
   enum class Kind { kFolder, kRedis, kKafka };
 
@@ -24,9 +31,11 @@ struct EventAddress {
   std::string stream = {};
 };
 
-// Parses FOLDER, redis://[user:password@]HOST[:PORT][/DB]/STREAM, the same with
-// rediss://, or kafka:HOST[:PORT][,HOST[:PORT]...]/TOPIC. InvalidArgument with
-// the reason, never with the text, which may have a password.
+// Parses kStreamAddressForms. InvalidArgument with the reason, never with the
+// text, which may have a password.
+absl::StatusOr<EventAddress> ParseStreamAddress(std::string_view text);
+
+// As ParseStreamAddress, but any other text that is no URL is a folder.
 absl::StatusOr<EventAddress> ParseEventAddress(std::string_view text);
 
 }  // namespace semrank

@@ -32,6 +32,16 @@ TEST(EventAddressTest, HasAPlaceAndAStream) {
                 "shop.events");
 }
 
+TEST(EventAddressTest, AStreamIsNoFolder) {
+  EXPECT_EQ(ParseStreamAddress("redis://h/e")->stream, "e");
+  for (const char* const text : {"/var/events", "", "s3://bucket/x"}) {
+    EXPECT_THAT(ParseStreamAddress(text),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr(std::string(kStreamAddressForms))))
+        << text;
+  }
+}
+
 class BadEventAddressTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadEventAddressTest, IsRefusedWithoutItsPassword) {
