@@ -9,11 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "absl/random/random.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "client/lib/client_status.h"
 #include "client/lib/response_check.h"
+#include "model/base/random_id.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
@@ -29,16 +28,6 @@ MessageLimits SizeOf(std::int64_t num_texts,
 absl::Status InChunkFrom(std::int64_t begin, const absl::Status& status) {
   if (begin == 0) return status;
   return WithNote(status, absl::StrFormat("counted from number %d", begin));
-}
-
-// 128 random bits as 22 characters of base64url.
-std::string RandomId() {
-  // Its seeds are random: ids of other processes are different.
-  absl::BitGen random;
-  const std::uint64_t bits[2] = {absl::Uniform<std::uint64_t>(random),
-                                 absl::Uniform<std::uint64_t>(random)};
-  return absl::WebSafeBase64Escape(
-      absl::string_view(reinterpret_cast<const char*>(bits), sizeof(bits)));
 }
 
 }  // namespace
@@ -78,10 +67,10 @@ absl::StatusOr<v1::ReportEventsResponse> SemrankClient::ReportEvents(
     const v1::ReportEventsRequest& request) {
   v1::ReportEventsRequest named = request;
   for (v1::Event& event : *named.mutable_events()) {
-    if (event.event_id().empty()) event.set_event_id(RandomId());
+    if (event.event_id().empty()) event.set_event_id(MakeRandomId());
   }
   for (v1::ShownList& list : *named.mutable_impressions()) {
-    if (list.impression_id().empty()) list.set_impression_id(RandomId());
+    if (list.impression_id().empty()) list.set_impression_id(MakeRandomId());
   }
   return connection_.Call(*event_, &v1::EventService::Stub::ReportEvents, named,
                           connection_.DeadlineFor());

@@ -18,21 +18,10 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kIdBytes = 16;
+constexpr std::size_t kHashBytes = 16;
 
 std::string PathOfKey(const std::string& folder) {
   return absl::StrFormat("%s/%s", folder, KeyedHash::kKeyFile);
-}
-
-// A guessable key would be worse than a crash.
-void FillRandom(unsigned char* bytes, std::size_t size) {
-  if (RAND_bytes(bytes, static_cast<int>(size)) != 1) std::abort();
-}
-
-// 22 characters, without padding.
-std::string ToBase64Url(const unsigned char (&bytes)[kIdBytes]) {
-  return absl::WebSafeBase64Escape(
-      absl::string_view(reinterpret_cast<const char*>(bytes), kIdBytes));
 }
 
 absl::StatusOr<KeyedHash::Key> ParseKey(const std::string& path,
@@ -70,7 +59,8 @@ absl::StatusOr<KeyedHash> KeyedHash::OpenOrCreate(const std::string& folder) {
   absl::StatusOr<KeyedHash> existing = Open(folder);
   if (!absl::IsNotFound(existing.status())) return existing;
   Key key;
-  FillRandom(key.data(), key.size());
+  // A guessable key would be worse than a crash.
+  if (RAND_bytes(key.data(), static_cast<int>(key.size())) != 1) std::abort();
   const std::string hex = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(key.data()), key.size()));
   SEMRANK_ASSIGN_OR_RETURN(
@@ -93,23 +83,8 @@ std::string KeyedHash::operator()(HashedKind kind,
            message.size(), digest, /*md_len=*/nullptr) == nullptr) {
     std::abort();
   }
-  unsigned char half[kIdBytes];
-  std::copy_n(digest, kIdBytes, half);
-  return ToBase64Url(half);
-}
-
-std::string RandomImpressionId() {
-  // A call of OpenSSL takes microseconds, however few bytes it returns.
-  thread_local std::array<unsigned char, 256 * kIdBytes> reserve;
-  thread_local std::size_t next = reserve.size();
-  if (next == reserve.size()) {
-    FillRandom(reserve.data(), reserve.size());
-    next = 0;
-  }
-  unsigned char bytes[kIdBytes];
-  std::copy_n(reserve.begin() + next, kIdBytes, bytes);
-  next += kIdBytes;
-  return ToBase64Url(bytes);
+  return absl::WebSafeBase64Escape(
+      absl::string_view(reinterpret_cast<const char*>(digest), kHashBytes));
 }
 
 }  // namespace semrank

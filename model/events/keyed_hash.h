@@ -46,9 +46,6 @@ class KeyedHash {
   Key key_;
 };
 
-// A new id of an impression: 128 random bits as 22 characters of base64url.
-std::string RandomImpressionId();
-
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_EVENTS_KEYED_HASH_H_

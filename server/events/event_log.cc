@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
+#include "model/base/random_id.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"
 #include "server/base/logging.h"
@@ -80,7 +81,7 @@ EventLog::~EventLog() {
 // orphans.
 std::string EventLog::AddImpression(Impression impression,
                                     std::uint32_t list_length) {
-  impression.id = RandomImpressionId();
+  impression.id = MakeRandomId();
   impression.time_ms = absl::ToUnixMillis(now());
   std::string id = impression.id;
   const std::size_t num_bytes = NumBytes(impression);

@@ -11,9 +11,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "model/base/random_id.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/events/keyed_hash.h"
 #include "semrank/v1/event_service.pb.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
@@ -240,7 +240,7 @@ absl::Status ReportMaker::Add(const std::string& item, const ListView& view) {
   SEMRANK_RETURN_IF_ERROR(CheckName(item + ".ranker", view.ranker));
   SEMRANK_RETURN_IF_ERROR(CheckTime(item, view.time_ms));
   Impression impression;
-  impression.id = view.impression_id.empty() ? RandomImpressionId()
+  impression.id = view.impression_id.empty() ? MakeRandomId()
                                              : std::string(view.impression_id);
   impression.time_ms = TimeOr(view.time_ms);
   impression.query = view.query;

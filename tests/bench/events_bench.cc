@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "model/base/random_id.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/events/event_log.h"
 #include "server/requests/request_run.h"
@@ -23,8 +24,8 @@ namespace {
 EventReport MakeReport(std::int64_t num_events) {
   EventReport report;
   for (std::int64_t i = 0; i < num_events; ++i) {
-    report.events.push_back({.id = "e-" + RandomImpressionId(),
-                             .impression = RandomImpressionId(),
+    report.events.push_back({.id = "e-" + MakeRandomId(),
+                             .impression = MakeRandomId(),
                              .kind = "click",
                              .position = 3,
                              .document = "sku-12345",

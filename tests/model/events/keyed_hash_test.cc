@@ -12,7 +12,6 @@ namespace semrank {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::MatchesRegex;
 
 KeyedHash::Key CountingKey() {
   KeyedHash::Key key;
@@ -62,12 +61,6 @@ TEST(KeyedHashTest, DamagedKeyIsAnError) {
   EXPECT_THAT(KeyedHash::OpenOrCreate(folder.path()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("64 hex digits")));
-}
-
-TEST(KeyedHashTest, ImpressionIdsAreRandomAndFitUrls) {
-  const std::string id = RandomImpressionId();
-  EXPECT_THAT(id, MatchesRegex("[-_a-zA-Z0-9]{22}"));
-  EXPECT_NE(id, RandomImpressionId());
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+#include "model/base/random_id.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kIdBytes = 16;
+// The most that one call of getentropy returns.
+constexpr std::size_t kReserveBytes = 256;
+
+}  // namespace
+
+std::string MakeRandomId() {
+  // A call of the kernel takes longer than the rest, however few bytes it
+  // returns.
+  thread_local std::array<char, kReserveBytes> reserve;
+  thread_local std::size_t next = reserve.size();
+  if (next == reserve.size()) {
+    // Fails only on kernels that are older than the call.
+    if (getentropy(reserve.data(), reserve.size()) != 0) std::abort();
+    next = 0;
+  }
+  const char* const bytes =
+      reserve.data() + std::exchange(next, next + kIdBytes);
+  return absl::WebSafeBase64Escape(absl::string_view(bytes, kIdBytes));
+}
+
+}  // namespace semrank
