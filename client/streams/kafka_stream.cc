@@ -28,7 +28,7 @@ absl::StatusOr<Offsets> ParseOffsets(const std::string& text) {
     std::int32_t partition = 0;
     std::int64_t offset = 0;
     if (!absl::SimpleAtoi(parts.first, &partition) ||
-        !absl::SimpleAtoi(parts.second, &offset)) {
+        !absl::SimpleAtoi(parts.second, &offset) || offset < 0) {
       return absl::InvalidArgumentError(
           absl::StrFormat("\"%s\" is no position of a topic", text));
     }

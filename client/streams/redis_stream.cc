@@ -1,8 +1,11 @@
 #include <chrono>
+#include <cstdint>
 #include <utility>
-#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "client/streams/event_stream.h"
 #include "model/base/status_macros.h"
 #include "model/redis/redis_client.h"
@@ -33,6 +36,17 @@ bool ReadEntry(const redisReply& entry, std::string& id, std::string& record) {
   return true;
 }
 
+// Whether Redis names entries so: "1764140482123-0".
+bool IsEntryId(const std::string& text) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits('-', 1));
+  const auto is_number = [](absl::string_view digits) {
+    std::uint64_t number = 0;
+    return absl::SimpleAtoi(digits, &number);
+  };
+  return is_number(parts.first) && is_number(parts.second);
+}
+
 class RedisStream final : public EventStream {
  public:
   RedisStream(const RedisUrl& url, const Options& options)
@@ -41,6 +55,10 @@ class RedisStream final : public EventStream {
         pool_(url, /*max_connections=*/1) {}
 
   absl::Status Begin(const std::string& position) override {
+    if (!position.empty() && !IsEntryId(position)) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("\"%s\" is no position of a stream", position));
+    }
     position_ = position;
     pool_.LookUpAddress();
     SEMRANK_RETURN_IF_ERROR(FindEnd());

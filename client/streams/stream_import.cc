@@ -43,6 +43,7 @@ class Positions {
     return positions;
   }
 
+  const std::string& path() const { return path_; }
   std::string Find(const std::string& name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? "" : found->second;
@@ -90,7 +91,7 @@ class StreamImport {
         bad_lines_(options.max_bad_lines) {}
 
   absl::StatusOr<StreamedRecords> Run() {
-    SEMRANK_RETURN_IF_ERROR(stream_.Begin(positions_.Find(stream_.name())));
+    SEMRANK_RETURN_IF_ERROR(Begin());
     std::string line;
     std::int64_t number = 0;
     while (true) {
@@ -109,6 +110,13 @@ class StreamImport {
   }
 
  private:
+  absl::Status Begin() {
+    const absl::Status status = stream_.Begin(positions_.Find(stream_.name()));
+    if (!absl::IsInvalidArgument(status)) return status;
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: %s", positions_.path(), status.message()));
+  }
+
   absl::Status Add(const std::string& line, std::int64_t number) {
     const absl::StatusOr<EventRecord> record = parser_.Parse(line);
     if (!record.ok()) {

@@ -37,8 +37,9 @@ struct StreamedRecords {
 // join drops, and never loses any.
 //
 //   Errors   FailedPrecondition while another program writes in the folder.
-//            InvalidArgument once too many records cannot be read. The error of
-//            the stream or of the file system.
+//            InvalidArgument once too many records cannot be read, or for a
+//            line of `positions` that the stream does not understand. The error
+//            of the stream or of the file system.
 absl::StatusOr<StreamedRecords> ImportStream(
     const StreamImportOptions& options);
 

@@ -152,6 +152,19 @@ TEST_P(StreamImportTest, RecordsOfOthersAreBadLines) {
                        HasSubstr("/events:1: the line is no JSON object")));
 }
 
+TEST_P(StreamImportTest, WhatIsNoPositionIsRefused) {
+  for (const std::string position : {"none", "5", "0:-1", "7-x", "-"}) {
+    EXPECT_THAT(
+        Open()->Begin(position),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(position)));
+  }
+  dir_.Write("positions", Open()->name() + " none\n");
+  options_.folder = dir_.path();
+  EXPECT_THAT(ImportStream(options_),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr(dir_.File("positions: \"none\""))));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, StreamImportTest,
                          ::testing::Values(EventAddress::Kind::kRedis,
                                            EventAddress::Kind::kKafka),
