@@ -1,7 +1,6 @@
 #include "model/kafka/kafka_client.h"
 
 #include <array>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
