@@ -106,8 +106,9 @@ void AddEventMetrics(const EventLog& events, Metrics& metrics) {
                    "Bytes of impressions and events that wait to be written.",
                    [&] { return events.num_queued_bytes(); });
   metrics.AddGauge("semrank_event_disk_bytes",
-                   "Bytes of the records of --events, in files or in Redis; 0 "
-                   "for Kafka.",
+                   "Bytes that the records of --events take: of a folder on "
+                   "disk, or of the memory of Redis, as it estimated them when "
+                   "the stream was last trimmed. 0 for Kafka.",
                    [&] { return events.num_sink_bytes(); });
   metrics.AddGauge(
       "semrank_event_commit_seconds",
