@@ -115,8 +115,9 @@ void AddEventMetrics(const EventLog& events, Metrics& metrics) {
       "How long the first record of the last commit waited until it was kept.",
       [&] { return absl::ToDoubleSeconds(events.last_commit_time()); });
   metrics.AddCounter("semrank_event_records_too_large_total",
-                     "Impressions and events that were dropped because they "
-                     "are larger than message.max.bytes of Kafka.",
+                     "Impressions and events that were dropped, or refused "
+                     "with their report, because message.max.bytes of Kafka "
+                     "is too small for them.",
                      [&] { return events.num_too_large(); });
   metrics.AddGauge("semrank_events_failing",
                    "1 while impressions and events cannot be written.",

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "model/base/file_io.h"
@@ -112,6 +113,16 @@ void KafkaClient::NoteError(rd_kafka_t* /*handle*/, int error,
   }
   noted.last_error_ = reason;
   noted.last_error_code_ = static_cast<rd_kafka_resp_err_t>(error);
+}
+
+std::size_t KafkaClient::MaxMessageBytes() const {
+  std::array<char, 32> value = {};
+  std::size_t size = value.size();
+  rd_kafka_conf_get(rd_kafka_conf(get()), "message.max.bytes", value.data(),
+                    &size);
+  std::size_t num_bytes = 0;
+  static_cast<void>(absl::SimpleAtoi(value.data(), &num_bytes));
+  return num_bytes;
 }
 
 absl::Status KafkaClient::StatusOf(rd_kafka_resp_err_t error) const {

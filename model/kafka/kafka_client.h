@@ -8,6 +8,7 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -54,6 +55,10 @@ class KafkaClient {
   // "kafka:BROKERS/TOPIC".
   const std::string& name() const { return name_; }
   const std::string& topic() const { return topic_; }
+
+  // message.max.bytes: the largest message that the client sends, with its key
+  // and headers.
+  std::size_t MaxMessageBytes() const;
 
   // `error` as a status; OK for none.
   absl::Status StatusOf(rd_kafka_resp_err_t error) const;

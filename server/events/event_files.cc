@@ -123,10 +123,10 @@ bool EventFiles::IsFull(absl::Time now) const {
          HourOf(now) > HourOf(files_.back().begun);
 }
 
-absl::Status EventFiles::Append(std::string_view lines, absl::Time now) {
+absl::Status EventFiles::Append(const EventLines& lines, absl::Time now) {
   if (current_.has_value() && IsFull(now)) current_.reset();
   if (!current_.has_value()) SEMRANK_RETURN_IF_ERROR(BeginFile(now));
-  absl::Status status = WriteFrame(lines);
+  absl::Status status = WriteFrame(lines.text());
   if (!status.ok()) AbandonWrite();
   return status;
 }

@@ -45,9 +45,9 @@ class EventFiles final : public EventSink {
   static absl::StatusOr<std::unique_ptr<EventFiles>> Open(
       const Options& options);
 
-  // Adds whole lines as one frame and returns when they are on disk. After an
+  // Adds the lines as one frame and returns when they are on disk. After an
   // error none of them is, and the next Append begins a new file.
-  absl::Status Append(std::string_view lines, absl::Time now) override;
+  absl::Status Append(const EventLines& lines, absl::Time now) override;
 
   // Removes what is too old or too much, but not the file that is being
   // written. Ends with the first file that cannot be removed.

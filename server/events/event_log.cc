@@ -58,11 +58,11 @@ EventLog::EventLog(std::unique_ptr<EventSink> sink, const KeyedHash& hash,
                    Options options, Metrics& metrics)
     : options_(std::move(options)),
       sink_(std::move(sink)),
-      hash_(hash),
       counters_(metrics),
       rankers_(metrics),
       lists_(kNumRemembered),
       events_(kNumRemembered),
+      records_(*sink_, hash, options_.text),
       writer_([this] { Run(); }),
       watch_(options_.max_report_wait / kLooksPerWait,
              [this] { EndLongWaits(); }) {}
@@ -93,7 +93,7 @@ std::string EventLog::AddImpression(Impression impression,
     }
     // Precedes the commit, which adds the list's ranker.
     lists_.Add(id, {.length = list_length});
-    queue_.impressions.push_back(std::move(impression));
+    queue_.impressions.push_back({std::move(impression)});
   }
   return id;
 }
@@ -217,8 +217,16 @@ std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
 }
 
 void EventLog::Commit(Batch& batch) {
-  AppendRecords(batch);
-  const absl::Status status = sink_->Append(lines_, now());
+  records_.Clear();
+  for (auto& [impression, fits] : batch.impressions) {
+    fits = records_.Add(impression);
+  }
+  for (auto& [report, outcome] : batch.reports) {
+    outcome.status = records_.Add(report);
+  }
+  const absl::Status status = records_.lines().empty()
+                                  ? absl::OkStatus()
+                                  : sink_->Append(records_.lines(), now());
   EndCommit(status, batch.first_at);
   Acknowledge(status, batch);
 }
@@ -229,28 +237,6 @@ void EventLog::RemoveOld() {
   Log(LogLevel::kWarning,
       absl::StrFormat("old events stay: %s", removed.message()),
       removal_errors_);
-}
-
-void EventLog::Protect(Impression& impression) const {
-  impression.user = hash_(HashedKind::kUser, impression.user);
-  impression.session = hash_(HashedKind::kSession, impression.session);
-  if (options_.text == EventText::kHash) {
-    impression.query_hash = hash_(HashedKind::kQuery, impression.query);
-  }
-  if (options_.text != EventText::kFull) impression.query.clear();
-}
-
-void EventLog::AppendRecords(Batch& batch) {
-  lines_.clear();
-  const auto append = [this](Impression& impression) {
-    Protect(impression);
-    AppendLine(impression, lines_);
-  };
-  std::ranges::for_each(batch.impressions, append);
-  for (auto& [report, outcome] : batch.reports) {
-    std::ranges::for_each(report.impressions, append);
-    for (const Event& event : report.events) AppendLine(event, lines_);
-  }
 }
 
 void EventLog::EndCommit(const absl::Status& status, TimePoint first_at) {
@@ -277,31 +263,32 @@ void EventLog::LogChange(const absl::Status& status) const {
 // Counts and remembers before it answers, so that a caller that reports at once
 // again is known.
 void EventLog::Acknowledge(const absl::Status& status, const Batch& batch) {
-  std::size_t num_impressions = batch.impressions.size();
+  for (const auto& [impression, fits] : batch.impressions) {
+    const bool is_kept = status.ok() && fits;
+    counters_.CountImpressions(1, is_kept);
+    if (is_kept) CountList(impression);
+  }
   for (const QueuedReport& queued : batch.reports) {
-    num_impressions += queued.report.impressions.size();
+    AcknowledgeReport(status, queued);
   }
-  counters_.CountImpressions(static_cast<std::int64_t>(num_impressions),
-                             status.ok());
-  if (status.ok()) {
-    for (const Impression& impression : batch.impressions) {
-      CountList(impression);
-    }
+}
+
+void EventLog::AcknowledgeReport(const absl::Status& status,
+                                 const QueuedReport& queued) {
+  const auto& [report, outcome] = queued;
+  const bool is_kept = status.ok() && outcome.status.ok();
+  counters_.CountImpressions(std::ssize(report.impressions), is_kept);
+  if (is_kept) {
+    for (const Event& event : report.events) CountEvent(event);
+    counters_.CountOrphans(outcome.num_orphans);
+    counters_.CountDuplicates(outcome.num_duplicates);
   }
-  for (const auto& [report, outcome] : batch.reports) {
-    const Done done = TakeFirstWaiting();
-    if (status.ok()) {
-      for (const Event& event : report.events) {
-        CountEvent(event);
-      }
-      counters_.CountOrphans(outcome.num_orphans);
-      counters_.CountDuplicates(outcome.num_duplicates);
-      if (done != nullptr) done(outcome);
-    } else if (done != nullptr) {
-      counters_.CountUnwrittenReport();
-      done({.status = Unwritten(ToStd(status.message()))});
-    }
-  }
+  const Done done = TakeFirstWaiting();
+  if (done == nullptr) return;
+  if (is_kept) return done(outcome);
+  if (!outcome.status.ok()) return done({.status = outcome.status});
+  counters_.CountUnwrittenReport();
+  done({.status = Unwritten(ToStd(status.message()))});
 }
 
 // Names of other systems could be any number of series, so lists that were

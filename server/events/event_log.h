@@ -11,6 +11,8 @@
 //            reports fail; the next commit that succeeds ends this. When it
 //            hangs, a report fails within `max_report_wait`, and further ones
 //            at once.
+//   Size     an impression that is larger than the sink takes is dropped, and a
+//            report that has one is refused as a whole.
 //   Privacy  users and sessions are written as keyed hashes, and the query as
 //            Options::text says.
 //   Memory   the queue twice, the lines of the largest commit, what the sink
@@ -46,23 +48,14 @@
 #include "server/events/event_sink.h"
 #include "server/events/ranker_counters.h"
 #include "server/events/recent_ids.h"
+#include "server/events/record_writer.h"
 
 namespace semrank {
-
-// How queries are kept.
-enum class EventText { kFull, kHash, kNone };
 
 // The names of user and session, as the caller has them.
 struct EventNames {
   std::string_view user = {};
   std::string_view session = {};
-};
-
-// What one call reports. Impressions have ids, and users, sessions and queries
-// as the caller named them.
-struct EventReport {
-  std::vector<Event> events = {};
-  std::vector<Impression> impressions = {};
 };
 
 struct ReportOutcome {
@@ -99,8 +92,9 @@ class EventLog {
 
   // Queues the report; `done` is called once, by another thread or before
   // AddReport returns. UNAVAILABLE EVENTS_UNAVAILABLE if it could not be
-  // written, or was not in time: then it may be written later. Events whose id
-  // is remembered are not written.
+  // written, or was not in time: then it may be written later. INVALID_ARGUMENT
+  // if the sink takes no record that is so large. Events whose id is remembered
+  // are not written.
   using Done = std::function<void(const ReportOutcome& outcome)>;
   void AddReport(EventReport report, Done done);
 
@@ -115,7 +109,8 @@ class EventLog {
   const EventCounters& counters() const { return counters_; }
   const std::string& sink_name() const { return sink_->name(); }
   std::int64_t num_sink_bytes() const { return sink_->num_bytes(); }
-  std::int64_t num_too_large() const { return sink_->num_too_large(); }
+  // Records that were dropped or refused because of their size.
+  std::int64_t num_too_large() const { return records_.num_too_large(); }
   std::int64_t num_queued_bytes() const;
   // How long the first record of the last commit waited until it was kept.
   absl::Duration last_commit_time() const;
@@ -131,13 +126,17 @@ class EventLog {
     std::uint32_t ranker : 24 = 0;  // of RankerCounters; 0 = none
     std::uint32_t clicks : 8 = 0;   // of RankerCounters
   };
+  struct QueuedImpression {
+    Impression impression;
+    bool fits = true;  // into the sink
+  };
   struct QueuedReport {
     EventReport report;
     ReportOutcome outcome;
   };
   // What one commit writes.
   struct Batch {
-    std::vector<Impression> impressions;  // of this server
+    std::vector<QueuedImpression> impressions;  // of this server
     std::vector<QueuedReport> reports;
     std::size_t num_bytes = 0;
     TimePoint first_at = {};
@@ -171,13 +170,12 @@ class EventLog {
   bool TakeBatch(Batch& batch);
   void Commit(Batch& batch);
   void RemoveOld();
-  // Hashes the names, and applies Options::text to the query.
-  void Protect(Impression& impression) const;
-  void AppendRecords(Batch& batch);
   // Logs the first failure and the first success after one.
   void EndCommit(const absl::Status& status, TimePoint first_at);
   void LogChange(const absl::Status& status) const;
   void Acknowledge(const absl::Status& status, const Batch& batch);
+  void AcknowledgeReport(const absl::Status& status,
+                         const QueuedReport& queued);
   void CountList(const Impression& impression);
   void CountEvent(const Event& event);
   // The caller that waits longest; null = it was answered before.
@@ -187,13 +185,12 @@ class EventLog {
 
   const Options options_;
   const std::unique_ptr<EventSink> sink_;
-  const KeyedHash hash_;
   EventCounters counters_;
   RankerCounters rankers_;  // of the writer
   RecentIds<KnownList> lists_;
   RecentIds<std::monostate> events_;
   LogThrottle removal_errors_{/*max_lines_per_second=*/1};
-  std::string lines_;  // of the writer
+  RecordWriter records_;  // of the writer
 
   mutable Mutex mutex_;
   CondVar changed_;

@@ -3,10 +3,8 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 
 namespace semrank {
 namespace {
@@ -16,6 +14,9 @@ constexpr absl::Duration kFirstAnswer = absl::Seconds(2);
 // What a flush may take longer than the messages: librdkafka looks for those
 // that are late once a second.
 constexpr absl::Duration kSlack = absl::Seconds(2);
+
+// The id of an impression and the headers that librdkafka counts, generously.
+constexpr std::size_t kMaxOverhead = 300;
 
 int Milliseconds(absl::Duration duration) {
   return static_cast<int>(absl::ToInt64Milliseconds(duration));
@@ -38,6 +39,8 @@ absl::StatusOr<std::unique_ptr<KafkaEventSink>> KafkaEventSink::Open(
                           {"compression.codec", "lz4"}},
            .properties_file = options.properties_file,
            .on_delivery = &OnDelivery}));
+  // librdkafka allows no limit below 1,000 bytes.
+  sink->max_line_bytes_ = sink->client_->MaxMessageBytes() - kMaxOverhead;
   return sink;
 }
 
@@ -45,18 +48,13 @@ absl::Status KafkaEventSink::Check() {
   return client_->FindPartitions(kFirstAnswer).status();
 }
 
-absl::Status KafkaEventSink::Append(std::string_view lines,
+absl::Status KafkaEventSink::Append(const EventLines& lines,
                                     absl::Time /*now*/) {
   error_ = RD_KAFKA_RESP_ERR_NO_ERROR;
-  for (const absl::string_view line :
-       absl::StrSplit(ToAbsl(lines), '\n', absl::SkipEmpty())) {
-    const rd_kafka_resp_err_t error = Produce(ToStd(line));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const rd_kafka_resp_err_t error =
+        Produce(lines.impression(i), lines.line(i));
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
-    // It would fail again, and with it the reports that are written together.
-    if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
-      ++num_too_large_;
-      continue;
-    }
     error_ = error;
     break;
   }
@@ -64,10 +62,13 @@ absl::Status KafkaEventSink::Append(std::string_view lines,
   return client_->StatusOf(error_);
 }
 
-rd_kafka_resp_err_t KafkaEventSink::Produce(std::string_view line) {
+rd_kafka_resp_err_t KafkaEventSink::Produce(std::string_view key,
+                                            std::string_view line) {
   // The macros of rd_kafka_producev need an extension of GNU C.
   const rd_kafka_vu_t fields[] = {
       {.vtype = RD_KAFKA_VTYPE_TOPIC, .u = {.cstr = client_->topic().c_str()}},
+      {.vtype = RD_KAFKA_VTYPE_KEY,
+       .u = {.mem = {const_cast<char*>(key.data()), key.size()}}},
       {.vtype = RD_KAFKA_VTYPE_VALUE,
        .u = {.mem = {const_cast<char*>(line.data()), line.size()}}},
       {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u = {.i = RD_KAFKA_MSG_F_COPY}},

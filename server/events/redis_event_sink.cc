@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/events/event_address.h"
 
 namespace semrank {
@@ -32,13 +30,12 @@ absl::Status RedisEventSink::Check() {
   return CallForNumber({"XLEN", options_.stream}).status();
 }
 
-absl::Status RedisEventSink::Append(std::string_view lines,
+absl::Status RedisEventSink::Append(const EventLines& lines,
                                     absl::Time /*now*/) {
   std::vector<RedisCommand> commands;
-  for (const absl::string_view line :
-       absl::StrSplit(ToAbsl(lines), '\n', absl::SkipEmpty())) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     commands.push_back(
-        {"XADD", options_.stream, "*", kRedisEventField, ToStd(line)});
+        {"XADD", options_.stream, "*", kRedisEventField, lines.line(i)});
     if (commands.size() < kCommandsPerCall) continue;
     SEMRANK_RETURN_IF_ERROR(Call(commands).status());
     commands.clear();

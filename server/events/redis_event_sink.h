@@ -46,7 +46,7 @@ class RedisEventSink final : public EventSink {
   // refuses.
   absl::Status Check();
 
-  absl::Status Append(std::string_view lines, absl::Time now) override;
+  absl::Status Append(const EventLines& lines, absl::Time now) override;
   absl::Status RemoveOld(absl::Time now) override;
   const std::string& name() const override { return name_; }
   // Memory of the stream, as Redis estimated it when it was last trimmed.

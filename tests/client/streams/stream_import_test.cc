@@ -13,6 +13,7 @@
 #include "server/events/kafka_event_sink.h"
 #include "server/events/redis_event_sink.h"
 #include "tests/support/event_folder.h"
+#include "tests/support/event_lines.h"
 #include "tests/support/mock_kafka.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/status_matchers.h"
@@ -56,7 +57,7 @@ class StreamImportTest : public ::testing::TestWithParam<EventAddress::Kind> {
           Event{.impression = "list", .kind = "click", .time_ms = time_ms},
           lines);
     }
-    ASSERT_THAT(sink_->Append(lines, absl::Now()), IsOk());
+    ASSERT_THAT(sink_->Append(MakeLines(lines), absl::Now()), IsOk());
   }
   std::vector<std::int64_t> Times() const {
     std::vector<std::int64_t> times;
@@ -141,11 +142,11 @@ TEST_P(StreamImportTest, MuchBecomesSeveralFiles) {
 }
 
 TEST_P(StreamImportTest, RecordsOfOthersAreBadLines) {
-  ASSERT_THAT(sink_->Append("text\n", absl::Now()), IsOk());
+  ASSERT_THAT(sink_->Append(MakeLines("text\n"), absl::Now()), IsOk());
   Append({1});
   EXPECT_EQ(Import().bad_lines, 1);
   EXPECT_THAT(Times(), ElementsAre(1));
-  ASSERT_THAT(sink_->Append("text\n", absl::Now()), IsOk());
+  ASSERT_THAT(sink_->Append(MakeLines("text\n"), absl::Now()), IsOk());
   options_.max_bad_lines = 0;
   EXPECT_THAT(ImportStream(options_),
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -185,7 +186,7 @@ class KafkaImportTest : public ::testing::Test {
                                             .topic = "events",
                                             .timeout = absl::Seconds(60)})
                           .value();
-    EXPECT_THAT(sink->Append(lines, absl::Now()), IsOk());
+    EXPECT_THAT(sink->Append(MakeLines(lines), absl::Now()), IsOk());
   }
   absl::StatusOr<StreamedRecords> Import(const std::string& brokers) {
     options_.stream.address =

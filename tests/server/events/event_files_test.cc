@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/server/events/full_disk.h"
 #include "tests/support/event_folder.h"
+#include "tests/support/event_lines.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -43,10 +44,10 @@ class EventFilesTest : public ::testing::Test {
 
 TEST_F(EventFilesTest, NamesHaveTimeAndNumberAndSort) {
   Open();
-  ASSERT_THAT(files_->Append("a\n", now_), IsOk());
-  ASSERT_THAT(files_->Append("b\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("a\n"), now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("b\n"), now_), IsOk());
   Open();
-  ASSERT_THAT(files_->Append("c\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("c\n"), now_), IsOk());
   ASSERT_THAT(Files(), SizeIs(2));
   EXPECT_EQ(std::filesystem::path(Files()[0]).filename(),
             "events-20251126T042122.123Z-000001.jsonl.zst");
@@ -64,24 +65,26 @@ TEST_F(EventFilesTest, AnotherServerIsRefused) {
 TEST_F(EventFilesTest, AFileEndsWithItsHourOrItsSize) {
   options_.max_file_bytes = 40;
   Open();
-  ASSERT_THAT(files_->Append("a\n", now_), IsOk());
-  ASSERT_THAT(files_->Append("some words that are longer\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("a\n"), now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("some words that are longer\n"), now_),
+              IsOk());
   EXPECT_THAT(Files(), SizeIs(1));
-  ASSERT_THAT(files_->Append("c\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("c\n"), now_), IsOk());
   EXPECT_THAT(Files(), SizeIs(2));
-  ASSERT_THAT(files_->Append("d\n", now_ + absl::Hours(1)), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("d\n"), now_ + absl::Hours(1)), IsOk());
   EXPECT_THAT(Files(), SizeIs(3));
 }
 
 TEST_F(EventFilesTest, AClockThatGoesBackKeepsTheOrderOfFiles) {
   Open();
-  ASSERT_THAT(files_->Append("a\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("a\n"), now_), IsOk());
   for (int hours = 1; hours < 4; ++hours) {
-    ASSERT_THAT(files_->Append("b\n", now_ - absl::Hours(hours)), IsOk());
+    ASSERT_THAT(files_->Append(MakeLines("b\n"), now_ - absl::Hours(hours)),
+                IsOk());
   }
   EXPECT_THAT(Files(), SizeIs(1));
   Open();
-  ASSERT_THAT(files_->Append("c\n", now_ - absl::Hours(5)), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("c\n"), now_ - absl::Hours(5)), IsOk());
   EXPECT_THAT(Lines(1), ElementsAre("c"));
 }
 
@@ -89,13 +92,14 @@ TEST_F(EventFilesTest, OldFilesAreRemovedByAgeAndBytes) {
   options_.max_age = absl::Hours(24);
   Open();
   for (int day = 0; day < 4; ++day) {
-    ASSERT_THAT(files_->Append("a\n", now_ + day * absl::Hours(24)), IsOk());
+    ASSERT_THAT(files_->Append(MakeLines("a\n"), now_ + day * absl::Hours(24)),
+                IsOk());
   }
   ASSERT_THAT(files_->RemoveOld(now_ + absl::Hours(72)), IsOk());
   EXPECT_THAT(Files(), SizeIs(2));
   options_.max_bytes = 1;
   Open();
-  ASSERT_THAT(files_->Append("last\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("last\n"), now_), IsOk());
   ASSERT_THAT(files_->RemoveOld(now_ + absl::Hours(999)), IsOk());
   EXPECT_THAT(Files(), SizeIs(1));
   EXPECT_THAT(Lines(0), ElementsAre("last"));
@@ -105,20 +109,21 @@ TEST_F(EventFilesTest, OldFilesAreRemovedByAgeAndBytes) {
 
 TEST_F(EventFilesTest, AFullDiskLeavesWholeFramesAndIsTriedAgain) {
   Open();
-  ASSERT_THAT(files_->Append("a\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("a\n"), now_), IsOk());
   {
     const FullDisk disk(30);
-    EXPECT_FALSE(files_->Append("long enough text\n", now_).ok());
+    EXPECT_FALSE(files_->Append(MakeLines("long enough text\n"), now_).ok());
     std::size_t rest = 0;
     EXPECT_THAT(LinesOf(BytesOf(Files()[0]), &rest), SizeIs(1));
     EXPECT_EQ(rest, 0u);
   }
   {
     const FullDisk disk(0);
-    for (int i = 0; i < 3; ++i) EXPECT_FALSE(files_->Append("b\n", now_).ok());
+    for (int i = 0; i < 3; ++i)
+      EXPECT_FALSE(files_->Append(MakeLines("b\n"), now_).ok());
     EXPECT_THAT(Files(), SizeIs(1));  // no empty ones
   }
-  ASSERT_THAT(files_->Append("c\n", now_), IsOk());
+  ASSERT_THAT(files_->Append(MakeLines("c\n"), now_), IsOk());
   EXPECT_THAT(Lines(1), ElementsAre("c"));
 }
 
@@ -127,7 +132,9 @@ TEST_F(EventFilesTest, AFileCutAtAnyByteHasItsWholeFrames) {
   Open();
   std::vector<std::size_t> ends;
   for (int i = 0; i < 3; ++i) {
-    ASSERT_THAT(files_->Append(absl::StrCat("record ", i, "\n"), now_), IsOk());
+    ASSERT_THAT(
+        files_->Append(MakeLines(absl::StrCat("record ", i, "\n")), now_),
+        IsOk());
     ends.push_back(static_cast<std::size_t>(files_->num_bytes()));
   }
   const std::string bytes = BytesOf(Files()[0]);

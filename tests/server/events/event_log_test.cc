@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "server/base/errors.h"
 #include "server/events/event_files.h"
@@ -171,7 +172,8 @@ class SlowSink final : public EventSink {
  public:
   explicit SlowSink(std::shared_future<void> gate) : gate_(std::move(gate)) {}
 
-  absl::Status Append(std::string_view /*lines*/, absl::Time /*now*/) override {
+  absl::Status Append(const EventLines& /*lines*/,
+                      absl::Time /*now*/) override {
     gate_.wait();
     return absl::OkStatus();
   }
@@ -207,6 +209,67 @@ TEST_F(EventLogTest, ASinkThatHangsEndsTheWaitOfReports) {
   while (log_->is_failing()) std::this_thread::yield();
   // What was written after all is known: a repetition is not kept again.
   EXPECT_EQ(Report({.events = {Click("list", "1")}}).num_duplicates, 1u);
+}
+
+// Keeps what it gets, and takes lines of at most 300 bytes.
+class SmallSink final : public EventSink {
+ public:
+  absl::Status Append(const EventLines& lines, absl::Time /*now*/) override {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      lines_.emplace_back(lines.impression(i), lines.line(i));
+    }
+    return absl::OkStatus();
+  }
+  std::size_t max_line_bytes() const override { return 300; }
+  absl::Status RemoveOld(absl::Time /*now*/) override {
+    return absl::OkStatus();
+  }
+  const std::string& name() const override { return name_; }
+  std::int64_t num_bytes() const override { return 0; }
+
+  // Impressions and lines.
+  const std::vector<std::pair<std::string, std::string>>& lines() const {
+    return lines_;
+  }
+
+ private:
+  const std::string name_ = "the small sink";
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+TEST_F(EventLogTest, AReportWithARecordThatIsTooLargeIsRefused) {
+  auto sink = std::make_unique<SmallSink>();
+  const auto& lines = sink->lines();
+  Open(std::move(sink));
+  const std::string long_query(1'000, 'x');
+  const ReportOutcome refused =
+      Report({.events = {Click("a", "1")},
+              .impressions = {{.id = "a"}, {.id = "b", .query = long_query}}});
+  EXPECT_THAT(refused.status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                       HasSubstr("impressions[1]: makes a")));
+  EXPECT_EQ(ErrorReason(refused.status), "INVALID_FIELD");
+  EXPECT_EQ(log_->counters().num_events(), 0);
+  EXPECT_THAT(lines, SizeIs(0));
+  EXPECT_EQ(log_->num_too_large(), 1);
+  // The same event is no repetition, and its line has the list's id.
+  EXPECT_THAT(Report({.events = {Click("a", "1")}}).status, IsOk());
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_EQ(lines[0].first, "a");
+  EXPECT_FALSE(log_->is_failing());
+}
+
+TEST_F(EventLogTest, AnImpressionThatIsTooLargeIsDropped) {
+  auto sink = std::make_unique<SmallSink>();
+  const auto& lines = sink->lines();
+  Open(std::move(sink));
+  log_->AddImpression({.query = std::string(1'000, 'x'), .ranker = "m/1"}, 1);
+  const std::string id = log_->AddImpression({.query = "shoe"}, 1);
+  EXPECT_THAT(Report({.events = {Click(id)}}).status, IsOk());
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0].first, id);
+  EXPECT_EQ(log_->counters().num_dropped(), 1);
+  EXPECT_EQ(log_->counters().num_impressions(), 1);
+  EXPECT_EQ(log_->num_too_large(), 1);
 }
 
 TEST_F(EventLogTest, TheKeyIsForItsOwnerAlone) {

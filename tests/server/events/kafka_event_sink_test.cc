@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "tests/support/event_lines.h"
 #include "tests/support/mock_kafka.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -19,6 +22,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 class KafkaEventSinkTest : public ::testing::Test {
  protected:
@@ -59,15 +63,16 @@ TEST_F(KafkaEventSinkTest, ARecordIsAMessage) {
   const auto sink = MakeSink();
   EXPECT_EQ(sink->name(), "kafka:" + kafka_.brokers() + "/events");
   EXPECT_THAT(sink->Check(), IsOk());
-  ASSERT_THAT(sink->Append("{\"a\":1}\n{\"b\":2}\n", absl::Now()), IsOk());
-  ASSERT_THAT(sink->Append("{\"c\":3}\n", absl::Now()), IsOk());
+  ASSERT_THAT(sink->Append(MakeLines("{\"a\":1}\n{\"b\":2}\n"), absl::Now()),
+              IsOk());
+  ASSERT_THAT(sink->Append(MakeLines("{\"c\":3}\n"), absl::Now()), IsOk());
   EXPECT_THAT(Records(3), ElementsAre("{\"a\":1}", "{\"b\":2}", "{\"c\":3}"));
 }
 
 TEST_F(KafkaEventSinkTest, ABrokerThatWasAwayIsUsedAgain) {
   const auto sink = MakeSink(absl::Milliseconds(300));
   kafka_.Stop();
-  EXPECT_THAT(sink->Append("1\n", absl::Now()),
+  EXPECT_THAT(sink->Append(MakeLines("1\n"), absl::Now()),
               StatusIs(absl::StatusCode::kUnavailable,
                        AllOf(HasSubstr(sink->name()), HasSubstr("imed out"))));
   EXPECT_THAT(sink->Check(), StatusIs(absl::StatusCode::kUnavailable));
@@ -75,13 +80,13 @@ TEST_F(KafkaEventSinkTest, ABrokerThatWasAwayIsUsedAgain) {
   // It connects again after a time of its own.
   absl::Status status;
   for (int i = 0; i < 100; ++i) {
-    status = sink->Append("2\n", absl::Now());
+    status = sink->Append(MakeLines("2\n"), absl::Now());
     if (status.ok()) break;
   }
   EXPECT_THAT(status, IsOk());
 }
 
-TEST_F(KafkaEventSinkTest, ARecordThatIsTooLargeIsDroppedAlone) {
+TEST_F(KafkaEventSinkTest, ALineOfTheLargestSizeFits) {
   const TempDir dir;
   const auto sink = KafkaEventSink::Open(
       {.brokers = kafka_.brokers(),
@@ -89,10 +94,70 @@ TEST_F(KafkaEventSinkTest, ARecordThatIsTooLargeIsDroppedAlone) {
        .properties_file = dir.Write("kafka.conf", "message.max.bytes=1000"),
        .timeout = absl::Seconds(60)});
   ASSERT_THAT(sink, IsOk());
-  const std::string lines = "1\n" + std::string(2'000, 'x') + "\n2\n";
+  const std::string largest((*sink)->max_line_bytes() - 1, 'x');
+  const std::string longest_id(128, 'i');
+  EventLines lines;
+  lines.Add(largest + "\n", longest_id);
   EXPECT_THAT((*sink)->Append(lines, absl::Now()), IsOk());
-  EXPECT_THAT(Records(2), ElementsAre("1", "2"));
-  EXPECT_EQ((*sink)->num_too_large(), 1);
+  EXPECT_THAT(Records(1), ElementsAre(largest));
+  EXPECT_THAT(
+      (*sink)->Append(MakeLines(std::string(2'000, 'x') + "\n"), absl::Now()),
+      StatusIs(absl::StatusCode::kUnavailable));
+}
+
+// The partitions in which each key is found.
+std::map<std::string, std::set<int>> PartitionsOfKeys(const MockKafka& kafka,
+                                                      int num_partitions) {
+  std::map<std::string, std::set<int>> partitions;
+  const auto client = KafkaClient::Create(
+      RD_KAFKA_CONSUMER, {.brokers = kafka.brokers(),
+                          .topic = "events",
+                          .properties = {{"enable.partition.eof", "true"}}});
+  rd_kafka_topic_t* const topic =
+      rd_kafka_topic_new((*client)->get(), "events", nullptr);
+  for (int partition = 0; partition < num_partitions; ++partition) {
+    rd_kafka_consume_start(topic, partition, RD_KAFKA_OFFSET_BEGINNING);
+    bool has_ended = false;
+    while (!has_ended) {
+      rd_kafka_message_t* const message =
+          rd_kafka_consume(topic, partition, /*timeout_ms=*/60'000);
+      if (message == nullptr) break;
+      has_ended = message->err != RD_KAFKA_RESP_ERR_NO_ERROR;
+      if (!has_ended) {
+        partitions[std::string(static_cast<const char*>(message->key),
+                               message->key_len)]
+            .insert(partition);
+      }
+      rd_kafka_message_destroy(message);
+    }
+    rd_kafka_consume_stop(topic, partition);
+  }
+  rd_kafka_topic_destroy(topic);
+  return partitions;
+}
+
+TEST(KafkaEventSinkKeyTest, AListAndItsClicksAreInOnePartition) {
+  constexpr int kNumPartitions = 4;
+  const MockKafka kafka("events", kNumPartitions);
+  const auto sink = KafkaEventSink::Open({.brokers = kafka.brokers(),
+                                          .topic = "events",
+                                          .timeout = absl::Seconds(60)})
+                        .value();
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::string> ids;
+    for (int i = 0; i < 20; ++i) ids.push_back("list-" + std::to_string(i));
+    EventLines lines;
+    for (const std::string& id : ids) lines.Add("record\n", id);
+    ASSERT_THAT(sink->Append(lines, absl::Now()), IsOk());
+  }
+  const auto partitions = PartitionsOfKeys(kafka, kNumPartitions);
+  EXPECT_THAT(partitions, SizeIs(20));
+  std::set<int> used;
+  for (const auto& [key, places] : partitions) {
+    EXPECT_THAT(places, SizeIs(1)) << key;
+    used.insert(places.begin(), places.end());
+  }
+  EXPECT_GT(used.size(), 1U);
 }
 
 TEST(KafkaEventSinkOptionsTest, AFileThatIsMissingIsNamed) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "tests/support/event_lines.h"
 #include "tests/support/redis_command.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/status_matchers.h"
@@ -57,8 +58,9 @@ TEST_F(RedisEventSinkTest, ARecordIsAnEntry) {
   RedisEventSink sink = MakeSink();
   EXPECT_EQ(sink.name(), redis_.url() + "/0/events");
   EXPECT_THAT(sink.Check(), IsOk());
-  ASSERT_THAT(sink.Append("{\"a\":1}\n{\"b\":2}\n", absl::Now()), IsOk());
-  ASSERT_THAT(sink.Append("{\"c\":3}\n", absl::Now()), IsOk());
+  ASSERT_THAT(sink.Append(MakeLines("{\"a\":1}\n{\"b\":2}\n"), absl::Now()),
+              IsOk());
+  ASSERT_THAT(sink.Append(MakeLines("{\"c\":3}\n"), absl::Now()), IsOk());
   EXPECT_THAT(Records(), ElementsAre("{\"a\":1}", "{\"b\":2}", "{\"c\":3}"));
 }
 
@@ -70,28 +72,28 @@ TEST_F(RedisEventSinkTest, ManyRecordsAreAppendedInTheirOrder) {
     expected.push_back(std::to_string(i));
     lines += expected.back() + "\n";
   }
-  ASSERT_THAT(sink.Append(lines, absl::Now()), IsOk());
+  ASSERT_THAT(sink.Append(MakeLines(lines), absl::Now()), IsOk());
   EXPECT_EQ(Records(), expected);
 }
 
 TEST_F(RedisEventSinkTest, ARedisThatWasAwayIsUsedAgain) {
   RedisEventSink sink = MakeSink();
-  ASSERT_THAT(sink.Append("1\n", absl::Now()), IsOk());
+  ASSERT_THAT(sink.Append(MakeLines("1\n"), absl::Now()), IsOk());
   redis_.Kill();
-  EXPECT_THAT(sink.Append("2\n", absl::Now()),
+  EXPECT_THAT(sink.Append(MakeLines("2\n"), absl::Now()),
               StatusIs(absl::StatusCode::kUnavailable,
                        AllOf(HasSubstr(redis_.url()),
                              HasSubstr("Connection refused"))));
   EXPECT_THAT(sink.RemoveOld(absl::Now()), IsOk());  // asks nothing
   redis_.StartAgain();
-  ASSERT_THAT(sink.Append("3\n", absl::Now()), IsOk());
+  ASSERT_THAT(sink.Append(MakeLines("3\n"), absl::Now()), IsOk());
   EXPECT_THAT(Records(), ElementsAre("3"));
 }
 
 TEST_F(RedisEventSinkTest, ARedisThatHangsIsLeftAfterTheTimeout) {
   RedisEventSink sink = MakeSink(absl::Milliseconds(50));
   redis_.Freeze();
-  EXPECT_THAT(sink.Append("1\n", absl::Now()),
+  EXPECT_THAT(sink.Append(MakeLines("1\n"), absl::Now()),
               StatusIs(absl::StatusCode::kDeadlineExceeded));
   redis_.Thaw();
 }
@@ -103,7 +105,7 @@ TEST_F(RedisEventSinkTest, AFullRedisAndAnotherKindOfKeyAreErrors) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("WRONGTYPE")));
   Redis({"DEL", "events"});
   Redis({"CONFIG", "SET", "maxmemory", "1"});
-  EXPECT_THAT(sink.Append("1\n", absl::Now()),
+  EXPECT_THAT(sink.Append(MakeLines("1\n"), absl::Now()),
               StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
@@ -113,7 +115,7 @@ TEST_F(RedisEventSinkTest, AFullRedisIsTrimmed) {
     Redis({"XADD", "events", std::to_string(i) + "-0", "record", "old"});
   }
   Redis({"CONFIG", "SET", "maxmemory", "1"});
-  ASSERT_THAT(sink.Append("new\n", absl::Now()),
+  ASSERT_THAT(sink.Append(MakeLines("new\n"), absl::Now()),
               StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(sink.RemoveOld(absl::Now()), IsOk());
   EXPECT_THAT(Records(), SizeIs(::testing::Le(100u)));
@@ -125,7 +127,7 @@ TEST_F(RedisEventSinkTest, TrimsByAgeOnceAMinute) {
     Redis({"XADD", "events", std::to_string(i) + "-0", "record", "old"});
   }
   const absl::Time now = absl::Now();
-  ASSERT_THAT(sink.Append("new\n", now), IsOk());
+  ASSERT_THAT(sink.Append(MakeLines("new\n"), now), IsOk());
   ASSERT_THAT(sink.RemoveOld(now), IsOk());
   // Redis keeps the node whose last entry is new.
   EXPECT_THAT(Records(), SizeIs(::testing::Le(100u)));
@@ -141,7 +143,7 @@ TEST_F(RedisEventSinkTest, TrimsByMemory) {
   RedisEventSink sink = MakeSink();
   std::string lines;
   for (int i = 0; i < 4'000; ++i) lines += std::string(1'000, 'x') + "\n";
-  ASSERT_THAT(sink.Append(lines, absl::Now()), IsOk());
+  ASSERT_THAT(sink.Append(MakeLines(lines), absl::Now()), IsOk());
   ASSERT_THAT(sink.RemoveOld(absl::Now()), IsOk());
   EXPECT_GT(sink.num_bytes(), 1 << 20);
   EXPECT_THAT(Records(),
