@@ -14,7 +14,6 @@
 #include "client/commands/command.h"
 #include "client/commands/events_flags.h"
 #include "client/commands/events_output.h"
-#include "client/commands/events_usage.h"
 #include "client/streams/stream_import.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
@@ -35,11 +34,6 @@
 
 namespace semrank {
 namespace {
-
-constexpr ProgramInfo kEventsInfo = {
-    .name = "events",
-    .summary = "joins, counts, compares or deletes recorded clicks",
-    .usage = kEventsUsage};
 
 // What an action works with.
 struct EventsRun {
@@ -261,26 +255,13 @@ absl::Status RunEventImport(EventsRun& run) {
   return run.report.Write();
 }
 
-struct EventsAction {
-  std::string_view name;
-  std::string_view usage;
-  absl::Status (*run)(EventsRun& run);
-  bool has_folders = true;
-};
-constexpr EventsAction kActions[] = {
-    {"stats", kStatsUsage, RunEventStats},
-    {"join", kJoinUsage, RunEventJoin},
-    {"compare", kCompareUsage, RunEventComparison},
-    {"delete", kDeleteUsage, RunEventDeletion},
-    {"import", kImportUsage, RunEventImport, /*has_folders=*/false}};
-
-absl::StatusOr<EventsAction> FindAction(const EventsOptions& options) {
+absl::StatusOr<const EventsAction*> FindAction(const EventsOptions& options) {
   const std::string name =
       options.arguments.empty() ? "" : options.arguments[0];
-  for (const EventsAction& action : kActions) {
+  for (const EventsAction& action : EventsActions()) {
     if (action.name != name) continue;
     const bool has_folders = options.arguments.size() > 1;
-    if (action.has_folders == has_folders) return action;
+    if (action.has_folders == has_folders) return &action;
     return UsageError(
         has_folders
             ? absl::StrFormat("unexpected argument '%s'", options.arguments[1])
@@ -291,17 +272,32 @@ absl::StatusOr<EventsAction> FindAction(const EventsOptions& options) {
       name.empty() ? "ACTION" : name));
 }
 
+absl::Status RunAction(EventsAction::Kind kind, EventsRun& run) {
+  switch (kind) {
+    case EventsAction::kStats:
+      return RunEventStats(run);
+    case EventsAction::kJoin:
+      return RunEventJoin(run);
+    case EventsAction::kCompare:
+      return RunEventComparison(run);
+    case EventsAction::kDelete:
+      return RunEventDeletion(run);
+    case EventsAction::kImport:
+      break;
+  }
+  return RunEventImport(run);
+}
+
 absl::Status RunEvents(const CommandLine& command, EventsOptions& options,
                        const CommonOptions& common) {
-  SEMRANK_ASSIGN_OR_RETURN(const EventsAction action, FindAction(options));
-  SEMRANK_RETURN_IF_ERROR(CheckEventsFlags(command, action.name));
-  const bool writes =
-      action.run == RunEventJoin || action.run == RunEventImport;
-  if (!writes && !common.output_file.empty()) {
+  SEMRANK_ASSIGN_OR_RETURN(const EventsAction* action, FindAction(options));
+  SEMRANK_RETURN_IF_ERROR(CheckEventsFlags(command, *action));
+  if (!action->writes_output && !common.output_file.empty()) {
     return FlagError("output", common.output_file, kOutputForm);
   }
   // Records that cannot be read may be the user's.
-  if (action.run == RunEventDeletion && !command.IsSet("max_bad_lines")) {
+  if (action->kind == EventsAction::kDelete &&
+      !command.IsSet("max_bad_lines")) {
     options.max_bad_lines = 0;
   }
   EventsRun run{
@@ -310,21 +306,21 @@ absl::Status RunEvents(const CommandLine& command, EventsOptions& options,
       .report = EventsReport(options.json ? OutputFormat::kJson
                                           : common.ResultFormat()),
       .common = common};
-  return action.run(run);
+  return RunAction(action->kind, run);
 }
 
 }  // namespace
 
 Command AddEventsCommand(CommandLine& program, const CommonOptions& common) {
   const auto options = std::make_shared<EventsOptions>();
-  CommandLine& command = program.AddCommand(kEventsInfo);
+  CommandLine& command = program.AddCommand(EventsInfo());
   AddEventsFlags(command, *options);
-  for (const EventsAction& action : kActions) {
+  for (const EventsAction& action : EventsActions()) {
     command.AddHelpTopic({.word = std::string(action.name),
                           .usage = std::string(action.usage),
-                          .flags = FlagsOfAction(action.name)});
+                          .flags = FlagsOf(action)});
   }
-  return {kEventsInfo.name, [options, &command, &common] {
+  return {EventsInfo().name, [options, &command, &common] {
             return RunEvents(command, *options, common);
           }};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -15,29 +17,89 @@
 namespace semrank {
 namespace {
 
-// A flag and the actions that use it.
-struct FlagUse {
-  std::string_view flag;
-  std::vector<std::string> actions;
-};
-const std::vector<FlagUse>& FlagUses() {
-  static const auto* const uses = new std::vector<FlagUse>{
-      {"kinds", {"stats", "join", "compare"}},
-      {"window", {"stats", "join", "compare"}},
-      {"since", {"stats", "join", "compare"}},
-      {"until", {"stats", "join", "compare"}},
-      {"max_clicks_per_minute", {"stats", "join", "compare"}},
-      {"min_fully_clicked", {"stats", "join", "compare"}},
-      {"max_join_bytes", {"stats", "join", "compare", "import"}},
-      {"titles", {"join"}},
-      {"monotone", {"join"}},
-      {"effect", {"compare"}},
-      {"user", {"delete"}},
-      {"ubi_queries", {"import"}},
-      {"ubi_events", {"import"}},
-      {"stream", {"import"}},
-      {"kafka_config", {"import"}}};
-  return *uses;
+constexpr std::string_view kEventsUsage = R"(Usage:
+  semrank events stats DIR... [flags]
+  semrank events join DIR... --output=FILE [flags]
+  semrank events compare DIR... [flags]
+  semrank events delete --user=ID DIR
+  semrank events import --ubi_queries=FILE --ubi_events=FILE --output=DIR
+  semrank events import --stream=ADDRESS --output=DIR
+
+Works on the folders of semrank-server --events, also while servers write in them.
+Several folders are read as one: a click may be reported to another server than the one
+that ranked. Single files may be given, too. 'semrank events ACTION --help' describes an
+action and lists its flags.
+
+  stats    counts lists and events by kind, model version and position
+  join     makes training data of lists and clicks
+  compare  says which of two interleaved models users prefer
+  delete   removes the lists that were shown to a user, and the events on them
+  import   makes a folder of events of OpenSearch's UBI, or of a stream of Redis or Kafka
+
+Examples:
+  semrank events stats /var/lib/semrank/events
+  semrank events join events-1/ events-2/ --since=2026-11-01 --output=clicks.tsv
+  semrank-train --train=clicks.tsv --model_dir=models/shop
+  semrank events compare events/ --format=json
+)";
+
+constexpr std::string_view kStatsUsage = R"(Usage:
+  semrank events stats DIR... [flags]
+
+Counts lists and events by kind, model version and position. DIR are folders of
+semrank-server --events, or files of them.
+)";
+constexpr std::string_view kJoinUsage = R"(Usage:
+  semrank events join DIR... --output=FILE [flags]
+
+Attaches clicks to the lists that were shown and writes training data,
+query<TAB>title<TAB>clicks<TAB>impressions<TAB>position, one line for each query, title and
+position. Prints what was dropped, and how likely users look at each position, if enough
+titles changed theirs (semrank-server --explore).
+
+Example:
+  semrank events join events-1/ events-2/ --since=2026-11-01 --output=clicks.tsv
+)";
+constexpr std::string_view kCompareUsage = R"(Usage:
+  semrank events compare DIR... [flags]
+
+Says which of two interleaved models users prefer (semrank-server --interleave, or
+interleave in a request): wins, ties and losses by session, sign test, and the share of
+sessions of the first model with its interval.
+)";
+constexpr std::string_view kDeleteUsage = R"(Usage:
+  semrank events delete --user=ID DIR
+
+Removes the lists that were shown to a user, and the events on them. The server must be
+stopped: its file cannot be replaced. It reaches neither Redis nor Kafka.
+)";
+constexpr std::string_view kImportUsage = R"(Usage:
+  semrank events import --ubi_queries=FILE --ubi_events=FILE --output=DIR
+  semrank events import --stream=ADDRESS --output=DIR
+
+Turns exports of OpenSearch's indices ubi_queries and ubi_events, JSON lines, into a folder
+of events; or copies what servers with --events=redis://... or kafka:... have kept since the
+last import into the folder, which keeps the position.
+
+Example:
+  semrank events import --stream=redis://cache.internal/shop:events --output=events
+)";
+
+constexpr std::string_view kJoinFlags[] = {"kinds",
+                                           "window",
+                                           "since",
+                                           "until",
+                                           "max_clicks_per_minute",
+                                           "min_fully_clicked",
+                                           "max_join_bytes"};
+
+// The flags of the command that not every action has.
+std::vector<std::string> OwnFlags(const EventsAction& action) {
+  std::vector<std::string> flags = action.flags;
+  if (action.joins) {
+    flags.insert(flags.end(), std::begin(kJoinFlags), std::end(kJoinFlags));
+  }
+  return flags;
 }
 
 // A day, "2026-11-01", or a time of RFC 3339. No default is printed.
@@ -89,6 +151,12 @@ void AddJoinFlags(CommandLine& command, EventsOptions& options) {
 
 }  // namespace
 
+ProgramInfo EventsInfo() {
+  return {.name = "events",
+          .summary = "joins, counts, compares or deletes recorded clicks",
+          .usage = kEventsUsage};
+}
+
 void AddEventsFlags(CommandLine& command, EventsOptions& options) {
   command.AddArguments(&options.arguments);
   AddJoinFlags(command, options);
@@ -133,33 +201,62 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
               {{"text", false}, {"json", true}});
 }
 
-std::vector<std::string> FlagsOfAction(std::string_view action) {
-  std::vector<std::string> flags = {"max_bad_lines", "format"};
-  for (const FlagUse& use : FlagUses()) {
-    if (std::ranges::count(use.actions, action) > 0) {
-      flags.emplace_back(use.flag);
-    }
-  }
-  // What import and join write is a file; the others print in the form that
-  // --output names.
-  flags.emplace_back("output");
-  if (action == "import")
-    flags.insert(flags.end(), {"tls_ca", "tls_cert", "tls_key"});
+const std::vector<EventsAction>& EventsActions() {
+  static const auto* const actions = new std::vector<EventsAction>{
+      {.kind = EventsAction::kStats,
+       .name = "stats",
+       .usage = kStatsUsage,
+       .joins = true},
+      {.kind = EventsAction::kJoin,
+       .name = "join",
+       .usage = kJoinUsage,
+       .joins = true,
+       .writes_output = true,
+       .flags = {"titles", "monotone"}},
+      {.kind = EventsAction::kCompare,
+       .name = "compare",
+       .usage = kCompareUsage,
+       .joins = true,
+       .flags = {"effect"}},
+      {.kind = EventsAction::kDelete,
+       .name = "delete",
+       .usage = kDeleteUsage,
+       .flags = {"user"}},
+      {.kind = EventsAction::kImport,
+       .name = "import",
+       .usage = kImportUsage,
+       .has_folders = false,
+       .writes_output = true,
+       .flags = {"ubi_queries", "ubi_events", "stream", "kafka_config",
+                 "max_join_bytes"},
+       .program_flags = {"tls_ca", "tls_cert", "tls_key"}}};
+  return *actions;
+}
+
+std::vector<std::string> FlagsOf(const EventsAction& action) {
+  std::vector<std::string> flags = OwnFlags(action);
+  flags.insert(flags.end(), {"max_bad_lines", "format", "output"});
+  flags.insert(flags.end(), action.program_flags.begin(),
+               action.program_flags.end());
   return flags;
 }
 
 absl::Status CheckEventsFlags(const CommandLine& command,
-                              std::string_view action) {
-  for (const FlagUse& use : FlagUses()) {
-    const bool is_used =
-        std::ranges::find(use.actions, action) != use.actions.end();
-    if (is_used || command.Source(use.flag) != FlagSource::kCommandLine) {
-      continue;
+                              const EventsAction& action) {
+  const std::vector<std::string> own = OwnFlags(action);
+  std::map<std::string, std::vector<std::string>> users;  // of the others
+  for (const EventsAction& other : EventsActions()) {
+    for (const std::string& flag : OwnFlags(other)) {
+      if (std::ranges::count(own, flag) == 0) {
+        users[flag].emplace_back(other.name);
+      }
     }
+  }
+  for (const auto& [flag, names] : users) {
+    if (command.Source(flag) != FlagSource::kCommandLine) continue;
     return UsageError(
-        absl::StrFormat("--%s: is not for semrank events %s, but "
-                        "for %s",
-                        use.flag, action, absl::StrJoin(use.actions, ", ")));
+        absl::StrFormat("--%s: is not for semrank events %s, but for %s", flag,
+                        action.name, absl::StrJoin(names, ", ")));
   }
   return absl::OkStatus();
 }

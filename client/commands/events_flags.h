@@ -1,5 +1,5 @@
-// Flags of `semrank events`. Its actions have one help text, since most flags
-// are those of the join that all of them begin with.
+// Flags and actions of `semrank events`. The actions have one help text, since
+// most flags are those of the join that three of them begin with.
 #ifndef SEMRANK_CLIENT_COMMANDS_EVENTS_FLAGS_H_
 #define SEMRANK_CLIENT_COMMANDS_EVENTS_FLAGS_H_
 
@@ -29,15 +29,32 @@ struct EventsOptions {
   bool json = false;
 };
 
+ProgramInfo EventsInfo();
+
 void AddEventsFlags(CommandLine& command, EventsOptions& options);
 
-// The flags that an action uses, of the command and of the program.
-std::vector<std::string> FlagsOfAction(std::string_view action);
+struct EventsAction {
+  enum Kind { kStats, kJoin, kCompare, kDelete, kImport };
 
-// After parsing: UsageError if the command line has a flag that the action does
-// not use.
+  Kind kind = kStats;
+  std::string_view name = {};
+  std::string_view usage = {};
+  bool has_folders = true;
+  bool joins = false;          // has the flags of the join
+  bool writes_output = false;  // --output names a file or a folder
+  // Further flags of the command, and of the program, that the action uses.
+  std::vector<std::string> flags = {};
+  std::vector<std::string> program_flags = {};
+};
+const std::vector<EventsAction>& EventsActions();
+
+// All flags that an action uses, for its help.
+std::vector<std::string> FlagsOf(const EventsAction& action);
+
+// After parsing: UsageError if the command line has a flag that only other
+// actions use.
 absl::Status CheckEventsFlags(const CommandLine& command,
-                              std::string_view action);
+                              const EventsAction& action);
 
 }  // namespace semrank
 
