@@ -14,6 +14,7 @@
 #include "client/commands/command.h"
 #include "client/commands/events_flags.h"
 #include "client/commands/events_output.h"
+#include "client/streams/stream_deletion.h"
 #include "client/streams/stream_import.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
@@ -170,14 +171,57 @@ absl::Status RunEventJoin(EventsRun& run) {
   return run.report.Write();
 }
 
+// The stream of --stream.
+absl::StatusOr<EventStream::Options> StreamOf(const EventsRun& run) {
+  const EventsOptions& options = run.options;
+  absl::StatusOr<EventAddress> address = ParseStreamAddress(options.stream);
+  if (!address.ok()) {
+    return FlagError("stream", WithoutPassword(options.stream),
+                     ToStd(address.status().message()));
+  }
+  const CredentialFiles& files = run.common.credential_files;
+  return EventStream::Options{
+      .address = *std::move(address),
+      .tls = {.ca = files.tls_ca, .cert = files.tls_cert, .key = files.tls_key},
+      .kafka_config = options.kafka_config};
+}
+
+absl::Status RunStreamDeletion(EventsRun& run) {
+  const EventsOptions& options = run.options;
+  SEMRANK_ASSIGN_OR_RETURN(const EventStream::Options stream, StreamOf(run));
+  if (stream.address.kind == EventAddress::Kind::kKafka) {
+    return FlagError("stream", options.stream,
+                     "no record of Kafka can be deleted: all go when the "
+                     "retention of the topic ends");
+  }
+  if (options.events_key.empty()) {
+    return UsageError("--events_key=FILE, that of the servers, is required");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
+                           KeyedHash::OpenFile(options.events_key));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const DeletedRecords deleted,
+      DeleteUserOfStream(stream, hash(HashedKind::kUser, options.user),
+                         options.max_bad_lines));
+  run.report.Add("deleted_impressions", deleted.impressions);
+  run.report.Add("deleted_events", deleted.events);
+  return run.report.Write();
+}
+
 absl::Status RunEventDeletion(EventsRun& run) {
-  if (run.options.user.empty()) return UsageError("--user=ID is required");
+  const EventsOptions& options = run.options;
+  if (options.user.empty()) return UsageError("--user=ID is required");
+  if (run.folders.empty() && !options.stream.empty()) {
+    return RunStreamDeletion(run);
+  }
   if (run.folders.size() != 1) {
-    return UsageError("delete takes one folder, since each has its own key");
+    return UsageError(
+        "delete takes one folder, since each has its own key, or "
+        "--stream=ADDRESS");
   }
   SEMRANK_ASSIGN_OR_RETURN(
       const DeletedRecords deleted,
-      DeleteUser(run.folders[0], run.options.user, run.options.max_bad_lines));
+      DeleteUser(run.folders[0], options.user, options.max_bad_lines));
   run.report.Add("deleted_impressions", deleted.impressions);
   run.report.Add("deleted_events", deleted.events);
   run.report.Add("rewritten_files", deleted.files);
@@ -186,22 +230,12 @@ absl::Status RunEventDeletion(EventsRun& run) {
 
 absl::Status RunStreamImport(EventsRun& run) {
   const EventsOptions& options = run.options;
-  absl::StatusOr<EventAddress> address = ParseStreamAddress(options.stream);
-  if (!address.ok()) {
-    return FlagError("stream", WithoutPassword(options.stream),
-                     ToStd(address.status().message()));
-  }
-  const CredentialFiles& files = run.common.credential_files;
-  SEMRANK_ASSIGN_OR_RETURN(
-      const StreamedRecords imported,
-      ImportStream({.stream = {.address = *std::move(address),
-                               .tls = {.ca = files.tls_ca,
-                                       .cert = files.tls_cert,
-                                       .key = files.tls_key},
-                               .kafka_config = options.kafka_config},
-                    .folder = run.common.output_file,
-                    .max_bad_lines = options.max_bad_lines,
-                    .max_bytes = options.join.max_bytes}));
+  SEMRANK_ASSIGN_OR_RETURN(EventStream::Options stream, StreamOf(run));
+  SEMRANK_ASSIGN_OR_RETURN(const StreamedRecords imported,
+                           ImportStream({.stream = std::move(stream),
+                                         .folder = run.common.output_file,
+                                         .max_bad_lines = options.max_bad_lines,
+                                         .max_bytes = options.join.max_bytes}));
   run.report.Add("impressions", imported.impressions);
   run.report.Add("events", imported.events);
   run.report.AddIfAny("bad_lines", imported.bad_lines);
@@ -261,7 +295,10 @@ absl::StatusOr<const EventsAction*> FindAction(const EventsOptions& options) {
   for (const EventsAction& action : EventsActions()) {
     if (action.name != name) continue;
     const bool has_folders = options.arguments.size() > 1;
-    if (action.has_folders == has_folders) return &action;
+    if (action.folders == EventsAction::kMayHaveFolders ||
+        (action.folders == EventsAction::kNeedsFolders) == has_folders) {
+      return &action;
+    }
     return UsageError(
         has_folders
             ? absl::StrFormat("unexpected argument '%s'", options.arguments[1])
@@ -295,10 +332,14 @@ absl::Status RunEvents(const CommandLine& command, EventsOptions& options,
   if (!action->writes_output && !common.output_file.empty()) {
     return FlagError("output", common.output_file, kOutputForm);
   }
-  // Records that cannot be read may be the user's.
-  if (action->kind == EventsAction::kDelete &&
-      !command.IsSet("max_bad_lines")) {
-    options.max_bad_lines = 0;
+  if (action->kind == EventsAction::kDelete) {
+    // One in the environment is for imports.
+    if (options.arguments.size() > 1 &&
+        command.Source("stream") == FlagSource::kCommandLine) {
+      return UsageError("delete takes a folder or --stream");
+    }
+    // Records that cannot be read may be the user's.
+    if (!command.IsSet("max_bad_lines")) options.max_bad_lines = 0;
   }
   EventsRun run{
       .options = options,

@@ -22,6 +22,7 @@ constexpr std::string_view kEventsUsage = R"(Usage:
   semrank events join DIR... --output=FILE [flags]
   semrank events compare DIR... [flags]
   semrank events delete --user=ID DIR
+  semrank events delete --user=ID --stream=redis://HOST/STREAM --events_key=FILE
   semrank events import --ubi_queries=FILE --ubi_events=FILE --output=DIR
   semrank events import --stream=ADDRESS --output=DIR
 
@@ -33,7 +34,8 @@ action and lists its flags.
   stats    counts lists and events by kind, model version and position
   join     makes training data of lists and clicks
   compare  says which of two interleaved models users prefer
-  delete   removes the lists that were shown to a user, and the events on them
+  delete   removes the lists that were shown to a user, and the events on them, from a folder
+           or a stream of Redis
   import   makes a folder of events of OpenSearch's UBI, or of a stream of Redis or Kafka
 
 Examples:
@@ -69,9 +71,13 @@ sessions of the first model with its interval.
 )";
 constexpr std::string_view kDeleteUsage = R"(Usage:
   semrank events delete --user=ID DIR
+  semrank events delete --user=ID --stream=redis://HOST/STREAM --events_key=FILE
 
-Removes the lists that were shown to a user, and the events on them. The server must be
-stopped: its file cannot be replaced. It reaches neither Redis nor Kafka.
+Removes the lists that were shown to a user, and the events on them, from a folder or from a
+stream of Redis. The server of a folder must be stopped: its file cannot be replaced. Servers
+may write to the stream at the same time; what they add for the user after the command began
+stays. No record of Kafka can be deleted: all go when the retention of the topic ends. Delete
+the user from folders into which a stream was imported, too.
 )";
 constexpr std::string_view kImportUsage = R"(Usage:
   semrank events import --ubi_queries=FILE --ubi_events=FILE --output=DIR
@@ -180,14 +186,19 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
               ".gz or .zst.");
   command.Add("ubi_events", &options.ubi_events,
               "For import: file of ubi_events records.");
-  command.Add("stream", &options.stream,
-              absl::StrFormat(
-                  "For import: the --events of servers that keep events in "
-                  "Redis or Kafka, %s. rediss:// has the files of --tls_ca, "
-                  "--tls_cert and --tls_key. SEMRANK_STREAM instead keeps the "
-                  "password out of process lists.",
-                  kStreamAddressForms));
+  command.Add(
+      "stream", &options.stream,
+      absl::StrFormat(
+          "For import, and of Redis for delete: the --events of servers "
+          "that keep events in Redis or Kafka, %s. rediss:// has the files of "
+          "--tls_ca, "
+          "--tls_cert and --tls_key. SEMRANK_STREAM instead keeps the "
+          "password out of process lists.",
+          kStreamAddressForms));
   command.HideSecrets("stream", WithoutPassword);
+  command.Add("events_key", &options.events_key,
+              "For delete of a stream: the file of --events_key of the "
+              "servers.");
   command.Add("kafka_config", &options.kafka_config,
               "For import of kafka:...: file of librdkafka properties, "
               "name=value, one a line.");
@@ -221,11 +232,13 @@ const std::vector<EventsAction>& EventsActions() {
       {.kind = EventsAction::kDelete,
        .name = "delete",
        .usage = kDeleteUsage,
-       .flags = {"user"}},
+       .folders = EventsAction::kMayHaveFolders,
+       .flags = {"user", "stream", "events_key"},
+       .program_flags = {"tls_ca", "tls_cert", "tls_key"}},
       {.kind = EventsAction::kImport,
        .name = "import",
        .usage = kImportUsage,
-       .has_folders = false,
+       .folders = EventsAction::kHasNoFolders,
        .writes_output = true,
        .flags = {"ubi_queries", "ubi_events", "stream", "kafka_config",
                  "max_join_bytes"},

@@ -25,6 +25,7 @@ struct EventsOptions {
   std::string ubi_queries;
   std::string ubi_events;
   std::string stream;
+  std::string events_key;
   std::string kafka_config;
   bool json = false;
 };
@@ -35,11 +36,12 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options);
 
 struct EventsAction {
   enum Kind { kStats, kJoin, kCompare, kDelete, kImport };
+  enum Folders { kNeedsFolders, kMayHaveFolders, kHasNoFolders };
 
   Kind kind = kStats;
   std::string_view name = {};
   std::string_view usage = {};
-  bool has_folders = true;
+  Folders folders = kNeedsFolders;
   bool joins = false;          // has the flags of the join
   bool writes_output = false;  // --output names a file or a folder
   // Further flags of the command, and of the program, that the action uses.

@@ -7,6 +7,7 @@
 #define SEMRANK_CLIENT_STREAMS_EVENT_STREAM_H_
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "absl/status/status.h"
@@ -40,11 +41,19 @@ class EventStream {
   // of text.
   virtual std::string position() const = 0;
 
+  // Deletes the records after each of which position() was one of `positions`.
+  // Fails with Unimplemented for a topic of Kafka, which keeps all records
+  // until its retention ends.
+  virtual absl::Status Delete(std::span<const std::string> positions) = 0;
+
   // The address without its password.
   virtual const std::string& name() const = 0;
 };
 
-// InvalidArgument for an address or a property that cannot be used.
+// Makes the stream of the address's kind. InvalidArgument for an address or a
+// property that cannot be used.
+absl::StatusOr<std::unique_ptr<EventStream>> OpenStream(
+    const EventStream::Options& options);
 absl::StatusOr<std::unique_ptr<EventStream>> MakeRedisStream(
     const EventStream::Options& options);
 absl::StatusOr<std::unique_ptr<EventStream>> MakeKafkaStream(

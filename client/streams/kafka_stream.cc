@@ -105,6 +105,10 @@ class KafkaStream final : public EventStream {
   std::string position() const override {
     return absl::StrJoin(offsets_, ",", absl::PairFormatter(":"));
   }
+  absl::Status Delete(std::span<const std::string> /*positions*/) override {
+    return absl::UnimplementedError(
+        "Kafka deletes records by the retention of their topic alone");
+  }
   const std::string& name() const override { return client_->name(); }
 
  private:

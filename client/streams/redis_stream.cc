@@ -75,6 +75,13 @@ class RedisStream final : public EventStream {
     return true;
   }
   std::string position() const override { return position_; }
+  absl::Status Delete(std::span<const std::string> positions) override {
+    RedisCommand command = {"XDEL", key_};
+    command.insert(command.end(), positions.begin(), positions.end());
+    SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply, Call(command));
+    return reply->type == REDIS_REPLY_INTEGER ? absl::OkStatus()
+                                              : pool_.Named(UnexpectedReply());
+  }
   const std::string& name() const override { return name_; }
 
  private:
@@ -100,11 +107,15 @@ class RedisStream final : public EventStream {
   }
 
   absl::StatusOr<RedisReply> CallForArray(const RedisCommand& command) {
+    SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Call(command));
+    if (!IsArray(*reply)) return pool_.Named(UnexpectedReply());
+    return reply;
+  }
+  absl::StatusOr<RedisReply> Call(const RedisCommand& command) {
     SEMRANK_ASSIGN_OR_RETURN(
         auto replies,
         pool_.Call({&command, 1}, std::chrono::steady_clock::now() + kTimeout,
                    kLimits));
-    if (!IsArray(*replies.front())) return pool_.Named(UnexpectedReply());
     return std::move(replies.front());
   }
 

@@ -63,13 +63,6 @@ class Positions {
   std::map<std::string, std::string> by_name_;
 };
 
-absl::StatusOr<std::unique_ptr<EventStream>> MakeStream(
-    const EventStream::Options& options) {
-  return options.address.kind == EventAddress::Kind::kRedis
-             ? MakeRedisStream(options)
-             : MakeKafkaStream(options);
-}
-
 // The file follows those of earlier imports, whatever times its records have.
 absl::Status WriteFile(const std::string& folder, SortedRecords& records) {
   const std::int64_t now_ms = absl::ToUnixMillis(absl::Now());
@@ -157,7 +150,7 @@ absl::StatusOr<StreamedRecords> ImportStream(
                            LockEventFolder(options.folder));
   SEMRANK_ASSIGN_OR_RETURN(Positions positions,
                            Positions::Read(options.folder));
-  SEMRANK_ASSIGN_OR_RETURN(const auto stream, MakeStream(options.stream));
+  SEMRANK_ASSIGN_OR_RETURN(const auto stream, OpenStream(options.stream));
   return StreamImport(options, std::move(positions), *stream).Run();
 }
 

@@ -7,9 +7,7 @@
 #include <functional>
 #include <set>
 #include <utility>
-#include <variant>
 
-#include "absl/container/flat_hash_set.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
@@ -19,18 +17,6 @@
 
 namespace semrank {
 namespace {
-
-// The ids of a user's impressions, and the files that have records of them.
-struct UserRecords {
-  absl::flat_hash_set<std::string> impressions;
-  std::set<std::string> files;
-
-  bool Has(const EventRecord& record) const {
-    const auto* event = std::get_if<Event>(&record);
-    return impressions.contains(
-        event != nullptr ? event->impression : std::get<Impression>(record).id);
-  }
-};
 
 using UseRecord = std::function<absl::Status(const EventFileReader& reader,
                                              const EventRecord& record)>;
@@ -47,29 +33,25 @@ absl::Status ReadAll(const std::string& path, const BadLineLimit& max_bad_lines,
   }
 }
 
-// In two passes, since an event may stand in an earlier file than its
-// impression.
-absl::StatusOr<UserRecords> FindRecords(const std::string& folder,
-                                        const std::string& user_hash,
-                                        const BadLineLimit& max_bad_lines) {
-  UserRecords found;
+// Finds the user's records; returns the files that have some.
+absl::StatusOr<std::set<std::string>> FindFiles(
+    const std::string& folder, const BadLineLimit& max_bad_lines,
+    UserRecords& user) {
+  std::set<std::string> files;
   SEMRANK_RETURN_IF_ERROR(ReadAll(
       folder, max_bad_lines,
       [&](const EventFileReader& /*reader*/, const EventRecord& record) {
-        const auto* impression = std::get_if<Impression>(&record);
-        if (impression != nullptr && impression->user == user_hash) {
-          found.impressions.insert(impression->id);
-        }
+        user.Note(record);
         return absl::OkStatus();
       }));
-  if (found.impressions.empty()) return found;
+  if (user.empty()) return files;
   SEMRANK_RETURN_IF_ERROR(
       ReadAll(folder, max_bad_lines,
               [&](const EventFileReader& reader, const EventRecord& record) {
-                if (found.Has(record)) found.files.insert(reader.path());
+                if (user.Has(record)) files.insert(reader.path());
                 return absl::OkStatus();
               }));
-  return found;
+  return files;
 }
 
 absl::Status RewriteFile(const std::string& path, const UserRecords& removed,
@@ -82,8 +64,7 @@ absl::Status RewriteFile(const std::string& path, const UserRecords& removed,
       ReadAll(path, max_bad_lines,
               [&](const EventFileReader& reader, const EventRecord& record) {
                 if (!removed.Has(record)) return writer.Add(reader.line());
-                ++(std::holds_alternative<Event>(record) ? deleted.events
-                                                         : deleted.impressions);
+                deleted.Count(record);
                 return absl::OkStatus();
               }));
   SEMRANK_RETURN_IF_ERROR(writer.Finish());
@@ -95,17 +76,30 @@ absl::Status RewriteFile(const std::string& path, const UserRecords& removed,
 
 }  // namespace
 
+void UserRecords::Note(const EventRecord& record) {
+  const auto* impression = std::get_if<Impression>(&record);
+  if (impression != nullptr && impression->user == user_hash_) {
+    impressions_.insert(impression->id);
+  }
+}
+
+bool UserRecords::Has(const EventRecord& record) const {
+  const auto* event = std::get_if<Event>(&record);
+  return impressions_.contains(
+      event != nullptr ? event->impression : std::get<Impression>(record).id);
+}
+
 absl::StatusOr<DeletedRecords> DeleteUser(const std::string& folder,
                                           std::string_view user,
                                           const BadLineLimit& max_bad_lines) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor lock, LockEventFolder(folder));
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash, KeyedHash::Open(folder));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const UserRecords found,
-      FindRecords(folder, hash(HashedKind::kUser, user), max_bad_lines));
+  UserRecords records(hash(HashedKind::kUser, user));
+  SEMRANK_ASSIGN_OR_RETURN(const std::set<std::string> files,
+                           FindFiles(folder, max_bad_lines, records));
   DeletedRecords deleted;
-  for (const std::string& path : found.files) {
-    SEMRANK_RETURN_IF_ERROR(RewriteFile(path, found, max_bad_lines, deleted));
+  for (const std::string& path : files) {
+    SEMRANK_RETURN_IF_ERROR(RewriteFile(path, records, max_bad_lines, deleted));
   }
   return deleted;
 }

@@ -1,20 +1,48 @@
-// Removes a user's records from a folder of events.
+// Finds a user's records, and removes them from a folder of events.
 #ifndef SEMRANK_MODEL_EVENTS_EVENT_DELETION_H_
 #define SEMRANK_MODEL_EVENTS_EVENT_DELETION_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "model/data/input_lines.h"
+#include "model/events/event.h"
 
 namespace semrank {
+
+// The records of one user: the lists that were shown to the user, and the
+// events on them. Finding them takes two passes, since an event may precede its
+// impression.
+class UserRecords {
+ public:
+  // `user_hash` is what impressions have as user.
+  explicit UserRecords(std::string user_hash)
+      : user_hash_(std::move(user_hash)) {}
+
+  // The first pass: notes the impressions of the user.
+  void Note(const EventRecord& record);
+  // The second pass: whether the record is one of the user.
+  bool Has(const EventRecord& record) const;
+  bool empty() const { return impressions_.empty(); }
+
+ private:
+  const std::string user_hash_;
+  absl::flat_hash_set<std::string> impressions_;  // ids
+};
 
 struct DeletedRecords {
   std::int64_t impressions = 0;
   std::int64_t events = 0;
   std::int64_t files = 0;  // that were written anew or removed
+
+  void Count(const EventRecord& record) {
+    ++(std::holds_alternative<Event>(record) ? events : impressions);
+  }
 };
 
 // Removes the impressions of `user`, as the application named it, and the

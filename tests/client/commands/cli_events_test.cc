@@ -200,6 +200,22 @@ TEST_F(CliEventsTest, DeleteRemovesAUser) {
             "deleted impressions\t1\ndeleted events\t0\nrewritten files\t1\n");
 }
 
+TEST_F(CliEventsTest, DeleteNamesWhatItsStreamLacks) {
+  const auto error = [this](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"delete", "--user=ann"});
+    const ProgramResult result = Events(std::move(arguments));
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_THAT(error({}), HasSubstr("one folder"));
+  EXPECT_THAT(error({"--stream=kafka:h/t"}),
+              HasSubstr("--stream=kafka:h/t: no record of Kafka can be "
+                        "deleted: all go when the retention"));
+  EXPECT_THAT(error({"--stream=redis://h/s"}), HasSubstr("--events_key=FILE"));
+  EXPECT_THAT(error({"--stream=redis://h/s", dir_.path()}),
+              HasSubstr("a folder or --stream"));
+}
+
 TEST_F(CliEventsTest, ImportedUbiIsJoinedWithTitlesOfAFile) {
   const std::string queries = dir_.Write(
       "queries.ndjson",

@@ -67,9 +67,7 @@ class StreamImportTest : public ::testing::TestWithParam<EventAddress::Kind> {
     return times;
   }
   std::unique_ptr<EventStream> Open() const {
-    return (redis_ != nullptr ? MakeRedisStream(options_.stream)
-                              : MakeKafkaStream(options_.stream))
-        .value();
+    return OpenStream(options_.stream).value();
   }
   StreamedRecords Import() {
     const auto imported = ImportStream(options_);
