@@ -1,7 +1,5 @@
-#include "semrank/v1/catalog_service.grpc.pb.h"
-#include "semrank/v1/ranking_service.grpc.pb.h"
+#include "tests/server/rpc/catalog_fixture.h"
 #include "tests/server/rpc/raw_stream.h"
-#include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {
@@ -12,78 +10,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr auto kNotFound = grpc::StatusCode::NOT_FOUND;
 
-class CatalogServiceTest : public RpcServerFixture {
- protected:
-  static void AddNamed(const std::string& name, const std::string& title,
-                       v1::PutDocumentsRequest& request) {
-    v1::Document& document = *request.add_documents();
-    document.set_document_id(name);
-    document.set_title(title);
-    document.set_payload("about " + name);
-  }
-  static void AddNumbered(std::uint64_t id, const std::string& title,
-                          v1::PutDocumentsRequest& request) {
-    v1::Document& document = *request.add_documents();
-    document.set_id(id);
-    document.set_title(title);
-  }
-  // Four documents, two in each key space.
-  void PutFour() {
-    v1::PutDocumentsRequest request;
-    AddNamed("gimp", "photo editor", request);
-    AddNamed("mutt", "mail reader", request);
-    AddNumbered(7, "image viewer", request);
-    AddNumbered(8, "music player", request);
-    ASSERT_THAT(Put(request), Succeeds());
-  }
-  grpc::Status Put(const v1::PutDocumentsRequest& request) {
-    grpc::ClientContext context;
-    put_.Clear();
-    return stub_->PutDocuments(&context, request, &put_);
-  }
-  grpc::Status Get(const v1::GetDocumentsRequest& request) {
-    grpc::ClientContext context;
-    got_.Clear();
-    return stub_->GetDocuments(&context, request, &got_);
-  }
-  grpc::Status Delete(const v1::DeleteDocumentsRequest& request) {
-    grpc::ClientContext context;
-    deleted_.Clear();
-    return stub_->DeleteDocuments(&context, request, &deleted_);
-  }
-  grpc::Status Search(const v1::SearchDocumentsRequest& request) {
-    grpc::ClientContext context;
-    found_.Clear();
-    return stub_->SearchDocuments(&context, request, &found_);
-  }
-  static v1::SearchDocumentsRequest Query(const std::string& query) {
-    v1::SearchDocumentsRequest request;
-    request.set_query(query);
-    return request;
-  }
-  grpc::Status Rank(const v1::RankRequest& request) {
-    grpc::ClientContext context;
-    ranked_.Clear();
-    return v1::RankingService::NewStub(channel_)->Rank(&context, request,
-                                                       &ranked_);
-  }
-  std::vector<std::string> HitNames() const {
-    std::vector<std::string> names;
-    for (const v1::DocumentHit& hit : found_.hits()) {
-      names.push_back(hit.has_id() ? std::to_string(hit.id())
-                                   : hit.document_id());
-    }
-    return names;
-  }
-
-  std::unique_ptr<v1::CatalogService::Stub> stub_ =
-      v1::CatalogService::NewStub(channel_);
-  v1::PutDocumentsResponse put_;
-  v1::GetDocumentsResponse got_;
-  v1::DeleteDocumentsResponse deleted_;
-  v1::SearchDocumentsResponse found_;
-  v1::RankResponse ranked_;
-};
+class CatalogServiceTest : public CatalogFixture {};
 
 TEST_F(CatalogServiceTest, WhatIsPutIsFoundByKeyAndBySearch) {
   PutFour();
@@ -123,71 +50,6 @@ TEST_F(CatalogServiceTest, WhatIsPutIsFoundByKeyAndBySearch) {
   EXPECT_EQ(Metric("semrank_catalog_documents_put_total"), 4);
   EXPECT_EQ(Metric("semrank_catalog_searches_total"), 1);
   EXPECT_EQ(admission_.inflight_texts(), 0);
-}
-
-TEST_F(CatalogServiceTest, RankByIdGivesTheScoresOfTheTitlesToTheLastBit) {
-  PutFour();
-  v1::RankRequest by_title;
-  by_title.set_query("edit photos");
-  for (const char* title : {"image viewer", "music player", "photo editor"}) {
-    by_title.add_titles(title);
-  }
-  ASSERT_THAT(Rank(by_title), Succeeds());
-  const v1::RankResponse expected = ranked_;
-  v1::RankRequest by_id;
-  by_id.set_query("edit photos");
-  by_id.add_ids(7);
-  by_id.add_ids(8);
-  by_id.add_document_ids("gimp");
-  by_id.set_with_titles(true);
-  ASSERT_THAT(Rank(by_id), Succeeds());
-  EXPECT_TRUE(std::ranges::equal(ranked_.indices(), expected.indices()));
-  EXPECT_TRUE(std::ranges::equal(ranked_.scores(), expected.scores()));
-  EXPECT_EQ(ranked_.cache_hits() + ranked_.cache_misses(), 0u);
-  EXPECT_EQ(ranked_.titles(0), by_title.titles(ranked_.indices(0)));
-  ASSERT_THAT(Search(Query("edit photos")), Succeeds());
-  EXPECT_GE(found_.hits(0).score(), ranked_.scores(0));
-}
-
-TEST_F(CatalogServiceTest, RankNumbersTitlesThenIdsThenNamesThenVectors) {
-  PutFour();
-  v1::RankRequest request;
-  request.set_query("edit photos");
-  request.add_titles("text editor");
-  request.add_ids(8);
-  request.add_ids(99);
-  request.add_document_ids("gimp");
-  request.add_document_ids("unknown");
-  std::string vector(16 * sizeof(float), '\0');
-  request.set_vectors(vector);
-  ASSERT_THAT(Rank(request), Succeeds());
-  EXPECT_THAT(ranked_.indices(), UnorderedElementsAre(0, 1, 3, 5));
-  ASSERT_EQ(ranked_.problems_size(), 2);
-  EXPECT_EQ(ranked_.problems(0).index(), 2u);
-  EXPECT_EQ(ranked_.problems(1).index(), 4u);
-  EXPECT_EQ(ErrorInfoOf(ranked_.problems(0).status()).reason(),
-            "DOCUMENT_NOT_FOUND");
-}
-
-TEST_F(CatalogServiceTest, LargeRanksByIdRunSlices) {
-  v1::PutDocumentsRequest put;
-  v1::RankRequest rank;
-  rank.set_query("title 5");
-  for (std::uint64_t i = 0; i < 2'500; ++i) {
-    AddNumbered(i, "title " + std::to_string(i), put);
-    rank.add_ids(i);
-  }
-  ASSERT_THAT(Put(put), Succeeds());
-  rank.add_titles("title 5");
-  rank.set_with_titles(true);
-  ASSERT_THAT(Rank(rank), Succeeds());
-  ASSERT_EQ(ranked_.indices_size(), 2'501);
-  float own = -2, by_id = -3;
-  for (int i = 0; i < ranked_.indices_size(); ++i) {
-    if (ranked_.indices(i) == 0) own = ranked_.scores(i);
-    if (ranked_.indices(i) == 6) by_id = ranked_.scores(i);
-  }
-  EXPECT_EQ(own, by_id);
 }
 
 TEST_F(CatalogServiceTest, ABadDocumentIsAProblemOfItsOwn) {
@@ -327,27 +189,6 @@ TEST_F(CatalogServiceTest, SearchLiftsTheDocumentThatTheQueryNames) {
   ASSERT_THAT(Search(search), Succeeds());
   EXPECT_EQ(found_.hits(0).name_match(), v1::NAME_MATCH_UNSPECIFIED);
   EXPECT_NE(HitNames()[0], "GIMP");
-}
-
-TEST_F(CatalogServiceTest, RankLiftsWhatTheQueryNamesOnRequest) {
-  v1::PutDocumentsRequest put;
-  AddNumbered(7, "gimp plugins", put);
-  AddNamed("gimp-data", "data files", put);
-  AddNamed("GIMP", "an image editor", put);
-  ASSERT_THAT(Put(put), Succeeds());
-  v1::RankRequest rank;
-  rank.set_query("Gimp");
-  rank.add_titles("plugins for gimp gimp");
-  rank.add_ids(7);
-  for (const char* name : {"gimp-data", "GIMP"}) rank.add_document_ids(name);
-  ASSERT_THAT(Rank(rank), Succeeds());
-  EXPECT_EQ(ranked_.name_matches_size(), 0);
-  rank.set_name_match(true);
-  ASSERT_THAT(Rank(rank), Succeeds());
-  EXPECT_THAT(ranked_.indices(), ElementsAre(3, 1, 2, 0));
-  EXPECT_THAT(ranked_.name_matches(),
-              ElementsAre(v1::NAME_MATCH_NAME, v1::NAME_MATCH_LEADING_WORDS,
-                          v1::NAME_MATCH_PREFIX, v1::NAME_MATCH_UNSPECIFIED));
 }
 
 TEST_F(CatalogServiceTest, BadTagsAreRefusedByName) {
