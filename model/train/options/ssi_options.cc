@@ -85,7 +85,7 @@ absl::Status CheckSsiVectors(const TrainOptions& options) {
 }
 
 // SSI leaves no choice of the features and the layers.
-absl::Status ResolveTower(TrainOptions& options) {
+absl::Status FitOptionsToSsi(TrainOptions& options) {
   if (HasLetters(options.features.kind)) {
     return FlagError("features", NameOf(options.features.kind, kFeatureNames),
                      "--tower=ssi compares words and bigrams");
@@ -118,7 +118,7 @@ absl::Status ResolveTower(TrainOptions& options) {
 absl::Status ResolveSsi(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(ResolveVariant(options.ssi));
   if (options.tower.kind != v1::TOWER_KIND_SSI) return absl::OkStatus();
-  return ResolveTower(options);
+  return FitOptionsToSsi(options);
 }
 
 v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
