@@ -39,7 +39,8 @@ absl::Status CheckAddress(const std::string& address) {
   int port = -1;
   if (colon != std::string::npos && colon > 0 &&
       absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 0 &&
-      port <= std::numeric_limits<std::uint16_t>::max()) {
+      port <= std::numeric_limits<std::uint16_t>::max() &&
+      (address[0] == '[') == (address[colon - 1] == ']')) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError("must be HOST:PORT, port 0 to 65535");
@@ -167,8 +168,8 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             "Bytes of one query, text or title; more are INVALID_ARGUMENT.",
             {.min = 1, .max = kMaxTextBytes});
   flags.Add("max_inflight_texts", &limits.max_inflight_texts,
-            "Texts in flight over all calls; more are RESOURCE_EXHAUSTED. More "
-            "than --max_texts_per_request.",
+            "Texts in flight over all calls; more are RESOURCE_EXHAUSTED. Must "
+            "be over --max_texts_per_request.",
             // The least is a query and one title.
             {.min = 2, .max = std::numeric_limits<std::int32_t>::max()});
   flags.Add("max_queue_wait", &limits.max_queue_wait,

@@ -151,7 +151,7 @@ void AddJoinFlags(CommandLine& command, EventsOptions& options) {
               {.min = 0});
   command.Add("min_fully_clicked", &options.join.min_fully_clicked,
               "A session that clicks every result of a list of at least this "
-              "length is a robot. 0 = none is for this reason.",
+              "length is a robot. 0 = such sessions are no robots.",
               {.min = 0});
 }
 

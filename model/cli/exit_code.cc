@@ -36,7 +36,8 @@ absl::Status UsageError(std::string_view message) {
 
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason) {
-  return UsageError(absl::StrFormat("--%s=%s: %s", flag, value, reason));
+  return UsageError(absl::StrFormat("--%s%s%s: %s", flag,
+                                    value.empty() ? "" : "=", value, reason));
 }
 
 }  // namespace semrank

@@ -26,8 +26,8 @@ int ExitCode(std::string_view program, const absl::Status& status);
 // Returns InvalidArgument `message`, marked so that ExitCode returns 2.
 absl::Status UsageError(std::string_view message);
 
-// Returns UsageError "--name=value: reason", for rules about several flags.
-// CommandLine checks the value of each flag.
+// Returns UsageError "--name=value: reason", or "--name: reason" without value,
+// for rules about several flags. CommandLine checks the value of each flag.
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason);
 template <typename Number>

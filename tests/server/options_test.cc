@@ -273,7 +273,7 @@ TEST_P(BadOptionTest, IsRefusedWithTheFlagAndItsValue) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, BadOptionTest,
     ::testing::ValuesIn<BadOption>({
-        {"NoModel", {"--model_dir="}, "--model_dir=: is required"},
+        {"NoModel", {"--model_dir="}, "--model_dir: is required"},
         {"EmptyPath", {"--model_dir=a="}, "--model_dir=a=: has an empty path"},
         {"SameName",
          {"--model_dir=a=x,a=y"},

@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "model/base/count_text.h"
 #include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -29,9 +30,9 @@ absl::StatusOr<TableLine> ParseTableLine(std::string_view line) {
       absl::StrSplit(ToAbsl(line), '\t');
   if (fields.size() != 2 && fields.size() != 3) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "%d fields between tabs, not position, examination and perhaps a "
-        "standard error",
-        fields.size()));
+        "%s between tabs, not position, examination and perhaps a standard "
+        "error",
+        CountText(static_cast<std::int64_t>(fields.size()), "field")));
   }
   TableLine parsed;
   if (!absl::SimpleAtoi(fields[0], &parsed.position) || parsed.position < 1 ||

@@ -31,7 +31,12 @@ std::string WhatMakesUnused(std::string_view flag,
   if (flag == "docs") {
     const bool unused =
         HasClicks(options.data) && options.features.lexical_weight == 0;
-    return !unused ? "" : is_ssi ? by_tower : "lexical=none";
+    if (!unused) return "";
+    if (is_ssi) return by_tower;
+    const std::string& start = options.initial_model.version_dir;
+    return start.empty() ? "lexical=none"
+                         : absl::StrCat("init_from=", start,
+                                        ", whose model has no lexical part");
   }
   if (flag == "max_position_weight") {
     return CorrectsPositions(options.loss) ? "" : "position_bias=none";

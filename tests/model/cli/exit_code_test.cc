@@ -25,6 +25,11 @@ TEST(ExitCodeTest, DoneFailedAndWrongUse) {
             "semrank-train: error: INTERNAL\n");
 }
 
+TEST(FlagErrorTest, AMissingFlagHasNoEqualsSign) {
+  EXPECT_EQ(FlagError("docs", "", "is required").message(),
+            "--docs: is required");
+}
+
 TEST(FlagErrorTest, NamesFlagValueAndReason) {
   EXPECT_THAT(FlagError("gamma", "-1", "want more than 0"),
               StatusIs(absl::StatusCode::kInvalidArgument,

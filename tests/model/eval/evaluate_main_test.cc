@@ -435,7 +435,7 @@ TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
   ExpectWrongUse({"--ranker=bm52"}, "--ranker=bm52: 'bm52' is no ranker");
   ExpectWrongUse({"--ranker=bm25+"}, "--ranker=bm25+");
   ExpectWrongUse({"--ranker="}, "names no ranker");
-  ExpectWrongUse({}, "--model_dir=: needed by --ranker=model");
+  ExpectWrongUse({}, "--model_dir: needed by --ranker=model");
   ExpectWrongUse({"--ranker=bm25", "--hybrid=bm25"}, "--hybrid=bm25");
   ExpectWrongUse({"--ranker=bm25", "--hybrid=model"}, "--hybrid=model");
   ExpectWrongUse({"--ranker=bm25", "--candidates=some"}, "--candidates=some");
@@ -464,7 +464,7 @@ TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
   ExpectWrongUse({"--ranker=bm25", "--baseline=model"},
                  "needed by --baseline=model");
   ExpectWrongUse({"--ranker=bm25", "--baseline=model:"}, "--baseline=model:");
-  ExpectWrongUse({"--ranker=bm25+wtm"}, "--train=: needed by");
+  ExpectWrongUse({"--ranker=bm25+wtm"}, "--train: needed by");
   ExpectWrongUse({"--ranker=mrf", "--mrf_ordered=2"}, "--mrf_ordered=2");
   ExpectWrongUse({"--ranker=bm25", "--ties=some"}, "--ties=some");
   ExpectWrongUse({"--ranker=bm25", "--tune=k1"}, "--tune=k1");

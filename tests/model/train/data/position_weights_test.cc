@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCurve{"FirstMissing", "2\t1\n", "position 1 is missing"},
         BadCurve{"Twice", "1\t1\n1\t0.5\n",
                  ":2: position 1 stands there twice"},
-        BadCurve{"OneField", "1\n", "1 fields"},
+        BadCurve{"OneField", "1\n", "1 field between"},
         BadCurve{"NegativeError", "1\t1\t-1\n", "standard error \"-1\""}),
     [](const auto& tested) { return tested.param.name; });
 

@@ -297,7 +297,7 @@ INSTANTIATE_TEST_SUITE_P(
                      {"--valid_pairs=v", "--valid_fraction=0.1"},
                      "--valid_fraction=0.1"},
         BadFlagsCase{
-            "QueriesWithoutDocs", {"--valid_queries=q"}, "--valid_docs="},
+            "QueriesWithoutDocs", {"--valid_queries=q"}, "--valid_docs: "},
         BadFlagsCase{"HashedWords",
                      {"--hash_buckets=10", "--features=words"},
                      "--hash_buckets=10"},

@@ -62,6 +62,19 @@ TEST(UnusedFlagsTest, NamesTheFlagAndWhatMakesItUseless) {
                   "--features=words"));
 }
 
+TEST(UnusedFlagsTest, NamesTheStartWhoseLexicalWeightIsZero) {
+  TrainOptions options = DefaultOptions(v1::TOWER_KIND_LINEAR);
+  options.features.lexical_weight = 0;
+  const std::vector<FlagValue> flags = {{"docs", "d.tsv", "command line"}};
+  EXPECT_THAT(Unused(options, flags),
+              ElementsAre("--docs=d.tsv has no effect with --lexical=none"));
+  options.initial_model.version_dir = "models/shop/1";
+  EXPECT_THAT(Unused(options, flags),
+              ElementsAre("--docs=d.tsv has no effect with "
+                          "--init_from=models/shop/1, whose model has no "
+                          "lexical part"));
+}
+
 TEST(UnusedFlagsTest, SaysNothingOfFlagsThatAreUsed) {
   const std::vector<FlagValue> flags = {{"hidden", "300,300", "command line"},
                                         {"gamma", "10", "command line"},
