@@ -224,10 +224,15 @@ void EventLog::Commit(Batch& batch) {
   for (auto& [report, outcome] : batch.reports) {
     outcome.status = records_.Add(report);
   }
-  const absl::Status status = records_.lines().empty()
-                                  ? absl::OkStatus()
-                                  : sink_->Append(records_.lines(), now());
-  EndCommit(status, batch.first_at);
+  absl::Status status;
+  if (records_.lines().empty()) {
+    // Whether the sink works is as unknown as before.
+    const MutexLock lock(mutex_);
+    commit_began_.reset();
+  } else {
+    status = sink_->Append(records_.lines(), now());
+    EndCommit(status, batch.first_at);
+  }
   Acknowledge(status, batch);
 }
 

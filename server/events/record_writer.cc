@@ -45,8 +45,9 @@ bool RecordWriter::AddLine(const Record& record, std::string_view impression) {
   }
   ++num_too_large_;
   Log(LogLevel::kWarning,
-      absl::StrFormat("a record of %d bytes is dropped: %s takes at most %d",
-                      line_.size(), sink_.name(), sink_.max_line_bytes()),
+      absl::StrFormat(
+          "a record of %d bytes is too large for %s, which takes %d",
+          line_.size(), sink_.name(), sink_.max_line_bytes()),
       errors_);
   return false;
 }

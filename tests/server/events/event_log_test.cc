@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -215,11 +216,13 @@ TEST_F(EventLogTest, ASinkThatHangsEndsTheWaitOfReports) {
 class SmallSink final : public EventSink {
  public:
   absl::Status Append(const EventLines& lines, absl::Time /*now*/) override {
+    if (fails_) return absl::UnavailableError("away");
     for (std::size_t i = 0; i < lines.size(); ++i) {
       lines_.emplace_back(lines.impression(i), lines.line(i));
     }
     return absl::OkStatus();
   }
+  void Fail() { fails_ = true; }
   std::size_t max_line_bytes() const override { return 300; }
   absl::Status RemoveOld(absl::Time /*now*/) override {
     return absl::OkStatus();
@@ -234,6 +237,7 @@ class SmallSink final : public EventSink {
 
  private:
   const std::string name_ = "the small sink";
+  std::atomic<bool> fails_ = false;
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
@@ -270,6 +274,20 @@ TEST_F(EventLogTest, AnImpressionThatIsTooLargeIsDropped) {
   EXPECT_EQ(log_->counters().num_dropped(), 1);
   EXPECT_EQ(log_->counters().num_impressions(), 1);
   EXPECT_EQ(log_->num_too_large(), 1);
+}
+
+TEST_F(EventLogTest, ASinkThatFailedFailsUntilItTookARecord) {
+  auto sink = std::make_unique<SmallSink>();
+  sink->Fail();
+  Open(std::move(sink));
+  EXPECT_EQ(ErrorReason(Report({.events = {Click("a")}}).status),
+            "EVENTS_UNAVAILABLE");
+  const std::string long_query(1'000, 'x');
+  EXPECT_EQ(
+      ErrorReason(
+          Report({.impressions = {{.id = "b", .query = long_query}}}).status),
+      "INVALID_FIELD");
+  EXPECT_TRUE(log_->is_failing());
 }
 
 TEST_F(EventLogTest, TheKeyIsForItsOwnerAlone) {
