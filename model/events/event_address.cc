@@ -59,21 +59,28 @@ absl::StatusOr<EventAddress> ParseKafka(std::string_view text) {
                       .stream = std::string(text.substr(slash + 1))};
 }
 
-}  // namespace
-
-absl::StatusOr<EventAddress> ParseStreamAddress(std::string_view text) {
+// `others` are the forms of addresses, beside those of streams, that the error
+// names.
+absl::StatusOr<EventAddress> ParseStream(std::string_view text,
+                                         absl::string_view others) {
   if (text.starts_with("redis://") || text.starts_with("rediss://")) {
     return ParseRedis(text);
   }
   if (text.starts_with(kKafkaPrefix) && !IsUrl(text)) return ParseKafka(text);
   return absl::InvalidArgumentError(
-      absl::StrCat("must be ", ToAbsl(kStreamAddressForms)));
+      absl::StrCat("must be ", others, ToAbsl(kStreamAddressForms)));
+}
+
+}  // namespace
+
+absl::StatusOr<EventAddress> ParseStreamAddress(std::string_view text) {
+  return ParseStream(text, /*others=*/"");
 }
 
 // A URL of another scheme would become a folder of a strange name.
 absl::StatusOr<EventAddress> ParseEventAddress(std::string_view text) {
   const bool is_stream = text.starts_with(kKafkaPrefix) || IsUrl(text);
-  if (is_stream) return ParseStreamAddress(text);
+  if (is_stream) return ParseStream(text, "a folder, ");
   return EventAddress{.place = std::string(text)};
 }
 
