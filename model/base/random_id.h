@@ -1,4 +1,5 @@
-// Ids that nobody can guess and that no two processes draw.
+// Ids that nobody can guess. A process that forks without exec shares some with
+// its child.
 #ifndef SEMRANK_MODEL_BASE_RANDOM_ID_H_
 #define SEMRANK_MODEL_BASE_RANDOM_ID_H_
 
