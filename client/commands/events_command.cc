@@ -235,11 +235,13 @@ absl::Status RunStreamImport(EventsRun& run) {
                            ImportStream({.stream = std::move(stream),
                                          .folder = run.common.output_file,
                                          .max_bad_lines = options.max_bad_lines,
+                                         .max_age = options.max_age,
                                          .max_bytes = options.join.max_bytes}));
   run.report.Add("impressions", imported.impressions);
   run.report.Add("events", imported.events);
   run.report.AddIfAny("bad_lines", imported.bad_lines);
   run.report.Add("files", imported.files);
+  run.report.AddIfAny("removed_files", imported.removed_files);
   return run.report.Write();
 }
 
@@ -249,6 +251,10 @@ absl::Status CheckSource(const EventsOptions& options) {
   if (has_exports && !options.stream.empty()) {
     return UsageError(
         "--ubi_queries and --ubi_events exclude --stream (SEMRANK_STREAM)");
+  }
+  if (options.stream.empty() && options.max_age > absl::ZeroDuration()) {
+    return FlagError("max_age", absl::FormatDuration(options.max_age),
+                     "needs --stream");
   }
   const absl::StatusOr<EventAddress> address =
       ParseStreamAddress(options.stream);
@@ -320,9 +326,9 @@ absl::Status RunAction(EventsAction::Kind kind, EventsRun& run) {
     case EventsAction::kDelete:
       return RunEventDeletion(run);
     case EventsAction::kImport:
-      break;
+      return RunEventImport(run);
   }
-  return RunEventImport(run);
+  return absl::InternalError("no such action");
 }
 
 absl::Status RunEvents(const CommandLine& command, EventsOptions& options,

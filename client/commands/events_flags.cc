@@ -76,7 +76,7 @@ constexpr std::string_view kDeleteUsage = R"(Usage:
 Removes the lists that were shown to a user, and the events on them, from a folder or from a
 stream of Redis. The server of a folder must be stopped: its file cannot be replaced. Servers
 may write to the stream at the same time; what they add for the user after the command began
-stays. No record of Kafka can be deleted: all go when the retention of the topic ends. Delete
+stays, as do entries that cannot be read. No record of Kafka can be deleted: all go when the retention of the topic ends. Delete
 the user from folders into which a stream was imported, too.
 )";
 constexpr std::string_view kImportUsage = R"(Usage:
@@ -189,11 +189,10 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
   command.Add(
       "stream", &options.stream,
       absl::StrFormat(
-          "For import, and of Redis for delete: the --events of servers "
-          "that keep events in Redis or Kafka, %s. rediss:// has the files of "
-          "--tls_ca, "
-          "--tls_cert and --tls_key. SEMRANK_STREAM instead keeps the "
-          "password out of process lists.",
+          "For import, and of Redis for delete: the --events of servers that "
+          "keep events in Redis or Kafka, %s. rediss:// has the files of "
+          "--tls_ca, --tls_cert and --tls_key. SEMRANK_STREAM instead keeps "
+          "the password out of process lists.",
           kStreamAddressForms));
   command.HideSecrets("stream", WithoutPassword);
   command.Add("events_key", &options.events_key,
@@ -202,6 +201,10 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
   command.Add("kafka_config", &options.kafka_config,
               "For import of kafka:...: file of librdkafka properties, "
               "name=value, one a line.");
+  command.Add("max_age", &options.max_age,
+              "For import of a stream: remove files of --output that were "
+              "written longer ago. 0 = keep all.",
+              {.min = absl::ZeroDuration()});
   AddBadLinesFlag(command, &options.max_bad_lines);
   command.Add("max_join_bytes", &options.join.max_bytes,
               "Memory that texts, sums and lists may take before the command "
@@ -241,7 +244,7 @@ const std::vector<EventsAction>& EventsActions() {
        .folders = EventsAction::kHasNoFolders,
        .writes_output = true,
        .flags = {"ubi_queries", "ubi_events", "stream", "kafka_config",
-                 "max_join_bytes"},
+                 "max_age", "max_join_bytes"},
        .program_flags = {"tls_ca", "tls_cert", "tls_key"}}};
   return *actions;
 }

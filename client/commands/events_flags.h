@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "model/cli/command_line.h"
 #include "model/data/input_lines.h"
 #include "model/events/click_join.h"
@@ -27,6 +28,7 @@ struct EventsOptions {
   std::string stream;
   std::string events_key;
   std::string kafka_config;
+  absl::Duration max_age;
   bool json = false;
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -16,6 +17,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/events/event.h"
+#include "model/events/event_files.h"
 #include "model/events/event_writer.h"
 #include "model/events/sorted_records.h"
 
@@ -97,6 +99,7 @@ class StreamImport {
     }
     SEMRANK_RETURN_IF_ERROR(bad_lines_.EndFile(stream_.name(), number));
     SEMRANK_RETURN_IF_ERROR(EndFile());
+    SEMRANK_RETURN_IF_ERROR(RemoveOldFiles());
     counts_.bad_lines = bad_lines_.count();
     return counts_;
   }
@@ -128,6 +131,23 @@ class StreamImport {
       records_ = {};
     }
     return positions_.Set(stream_.name(), stream_.position());
+  }
+
+  absl::Status RemoveOldFiles() {
+    if (options_.max_age == absl::ZeroDuration()) return absl::OkStatus();
+    const std::int64_t begin_ms =
+        absl::ToUnixMillis(absl::Now() - options_.max_age);
+    SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
+                             ListEventFiles(options_.folder));
+    for (const std::filesystem::path path : paths) {
+      const auto id = ParseEventFileName(path.filename().string());
+      if (!id.has_value() || id->time_ms >= begin_ms) continue;
+      std::error_code error;
+      std::filesystem::remove(path, error);
+      if (error) return ErrnoStatus(error.value(), "remove", path.string());
+      ++counts_.removed_files;
+    }
+    return absl::OkStatus();
   }
 
   const StreamImportOptions& options_;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/streams/event_stream.h"
 #include "model/data/input_lines.h"
 
@@ -20,6 +21,9 @@ struct StreamImportOptions {
   EventStream::Options stream = {};
   std::string folder = {};  // is created if it is missing
   BadLineLimit max_bad_lines = {};
+  // Files of the folder that were written longer ago are removed at the end;
+  // zero = none.
+  absl::Duration max_age = {};
   // Memory for the records of one file.
   std::size_t max_bytes = std::size_t{8} << 30;
 };
@@ -29,6 +33,7 @@ struct StreamedRecords {
   std::int64_t events = 0;
   std::int64_t bad_lines = 0;
   std::int64_t files = 0;
+  std::int64_t removed_files = 0;
 };
 
 // Writes the records since the last import, in order of time, into a new file,

@@ -10,7 +10,12 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/interrupt.h"
@@ -65,6 +70,22 @@ std::int64_t TimeOf(const EventRecord& record) {
   return std::visit([](const auto& it) { return it.time_ms; }, record);
 }
 
+// "20261126T052122.123Z". ParseTime needs separators: it would read all eight
+// digits as the year.
+std::optional<absl::Time> ParseFileTime(absl::string_view text) {
+  constexpr std::size_t kSize = 20;
+  if (text.size() != kSize) return std::nullopt;
+  const std::string separated = absl::StrCat(
+      text.substr(0, 4), "-", text.substr(4, 2), "-", text.substr(6, 5), ":",
+      text.substr(11, 2), ":", text.substr(13));
+  absl::Time time;
+  std::string error;
+  if (!absl::ParseTime(absl::RFC3339_full, separated, &time, &error)) {
+    return std::nullopt;
+  }
+  return time;
+}
+
 }  // namespace
 
 std::string EventFileName(std::int64_t time_ms, std::int64_t number) {
@@ -73,6 +94,23 @@ std::string EventFileName(std::int64_t time_ms, std::int64_t number) {
       absl::FormatTime("%Y%m%dT%H%M%E3SZ", absl::FromUnixMillis(time_ms),
                        absl::UTCTimeZone()),
       number, kEventFileSuffix);
+}
+
+std::optional<EventFileId> ParseEventFileName(std::string_view name) {
+  absl::string_view rest = ToAbsl(name);
+  if (!absl::ConsumePrefix(&rest, ToAbsl(kEventFilePrefix)) ||
+      !absl::ConsumeSuffix(&rest, ToAbsl(kEventFileSuffix))) {
+    return std::nullopt;
+  }
+  const std::vector<absl::string_view> parts = absl::StrSplit(rest, '-');
+  EventFileId id;
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &id.number)) {
+    return std::nullopt;
+  }
+  const std::optional<absl::Time> time = ParseFileTime(parts[0]);
+  if (!time.has_value()) return std::nullopt;
+  id.time_ms = absl::ToUnixMillis(*time);
+  return id;
 }
 
 absl::StatusOr<std::vector<std::string>> ListEventFiles(

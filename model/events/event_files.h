@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,16 @@ namespace semrank {
 inline constexpr std::string_view kEventFilePrefix = "events-";
 inline constexpr std::string_view kEventFileSuffix = ".jsonl.zst";
 
+// What the name of a file of events has. Files of one time have several
+// numbers.
+struct EventFileId {
+  std::int64_t time_ms = 0;  // since 1970, when the file was begun
+  std::int64_t number = 0;
+};
 // "events-20261126T052122.123Z-000001.jsonl.zst".
 std::string EventFileName(std::int64_t time_ms, std::int64_t number);
+// Nothing for another name.
+std::optional<EventFileId> ParseEventFileName(std::string_view name);
 // The paths of the files of events in a folder, in order. The error of the file
 // system if it cannot be listed.
 absl::StatusOr<std::vector<std::string>> ListEventFiles(

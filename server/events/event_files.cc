@@ -10,11 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -31,42 +27,6 @@ constexpr mode_t kFileMode = 0640;
 absl::Time HourOf(absl::Time time) {
   return absl::UnixEpoch() +
          absl::Floor(time - absl::UnixEpoch(), absl::Hours(1));
-}
-
-struct ParsedName {
-  absl::Time begun;
-  std::int64_t number = 0;
-};
-
-// "20261126T052122.123Z". ParseTime needs separators: it would read all eight
-// digits as the year.
-std::optional<absl::Time> ParseBegun(absl::string_view text) {
-  constexpr std::size_t kSize = 20;
-  if (text.size() != kSize) return std::nullopt;
-  const std::string separated = absl::StrCat(
-      text.substr(0, 4), "-", text.substr(4, 2), "-", text.substr(6, 5), ":",
-      text.substr(11, 2), ":", text.substr(13));
-  absl::Time time;
-  std::string error;
-  if (!absl::ParseTime(absl::RFC3339_full, separated, &time, &error)) {
-    return std::nullopt;
-  }
-  return time;
-}
-
-std::optional<ParsedName> ParseName(absl::string_view name) {
-  if (!absl::ConsumePrefix(&name, ToAbsl(kEventFilePrefix)) ||
-      !absl::ConsumeSuffix(&name, ToAbsl(kEventFileSuffix))) {
-    return std::nullopt;
-  }
-  const std::vector<absl::string_view> parts = absl::StrSplit(name, '-');
-  std::int64_t number = 0;
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &number)) {
-    return std::nullopt;
-  }
-  const std::optional<absl::Time> begun = ParseBegun(parts[0]);
-  if (!begun.has_value()) return std::nullopt;
-  return ParsedName{*begun, number};
 }
 
 absl::Status MakeFolder(const std::string& folder) {
@@ -97,16 +57,16 @@ absl::Status EventFiles::FindFiles() {
   for (const auto& entry :
        std::filesystem::directory_iterator(options_.folder, error)) {
     const std::string name = entry.path().filename().string();
-    const std::optional<ParsedName> parsed = ParseName(name);
+    const std::optional<EventFileId> parsed = ParseEventFileName(name);
     if (!parsed.has_value()) continue;
     std::error_code gone;
     const std::uintmax_t num_bytes = entry.file_size(gone);
     if (gone) continue;
-    files_.push_back(
-        {name, parsed->begun, static_cast<std::int64_t>(num_bytes)});
+    files_.push_back({name, absl::FromUnixMillis(parsed->time_ms),
+                      static_cast<std::int64_t>(num_bytes)});
     num_bytes_ += files_.back().num_bytes;
     last_number_ = std::max(last_number_, parsed->number);
-    last_begun_ = std::max(last_begun_, parsed->begun);
+    last_begun_ = std::max(last_begun_, files_.back().begun);
   }
   if (error) return ErrnoStatus(error.value(), "list", options_.folder);
   std::ranges::sort(files_, {}, &File::name);

@@ -62,7 +62,7 @@ class PackageScriptsTest(unittest.TestCase):
             self.assertEqual(units["train"]["Unit"][setting], "semrank-import.service")
         secrets = units["import"]["Service"]["EnvironmentFile"]
         self.assertEqual(units["import"]["Unit"]["ConditionPathExists"], secrets)
-        *_, output = units["import"]["Service"]["ExecStart"].split("--output=")
+        output = re.search(r"--output=(\S+)", units["import"]["Service"]["ExecStart"])[1]
         for text in ("train.toml", "semrank-import.service"):
             self.assertIn(output, (PROJECT / "deploy/debian" / text).read_text())
         state = units["import"]["Service"]["StateDirectory"]
@@ -85,6 +85,18 @@ class PackageScriptsTest(unittest.TestCase):
                 self.run_script("postrm", "purge")
                 self.assertFalse(self.state.exists() or self.state.is_symlink() or private.exists() or self.secrets.exists())
                 self.assertTrue((self.root / "var/lib/semrank/models/shop").exists())
+
+    def test_purge_of_the_trainer_removes_imported_events(self):
+        events = self.root / "var/lib/semrank/events"
+        secrets = self.root / "etc/default/semrank-import"
+        (self.root / "var/lib/semrank/models/shop").write_text("model")
+        for action, stays in (("remove", True), ("purge", False)):
+            events.mkdir(exist_ok=True)
+            (events / "positions").write_text("shop 1")
+            secrets.write_text("SEMRANK_STREAM=redis://a:b@c/shop\n")
+            self.run_script("train/postrm", action)
+            self.assertEqual((events.exists(), secrets.exists()), (stays, stays))
+        self.assertTrue((self.root / "var/lib/semrank/models/shop").exists())
 
     def test_remove_keeps_what_the_server_wrote(self):
         self.state.mkdir()

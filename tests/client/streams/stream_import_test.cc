@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "model/events/event_files.h"
 #include "server/events/kafka_event_sink.h"
 #include "server/events/redis_event_sink.h"
 #include "tests/support/event_folder.h"
@@ -137,6 +140,21 @@ TEST_P(StreamImportTest, MuchBecomesSeveralFiles) {
   EXPECT_GT(Import().files, 1);
   EXPECT_THAT(Times(), SizeIs(5'000));
   EXPECT_EQ(Import().files, 0);
+}
+
+TEST_P(StreamImportTest, FilesAreRemovedAfterTheirAge) {
+  Append({1});
+  Import();
+  const std::string old_file =
+      options_.folder + "/" +
+      EventFileName(absl::ToUnixMillis(absl::Now() - absl::Hours(3)), 1);
+  std::filesystem::copy_file(ListEventFiles(options_.folder)->front(),
+                             old_file);
+  EXPECT_EQ(Import().removed_files, 0);
+  options_.max_age = absl::Hours(2);
+  EXPECT_EQ(Import().removed_files, 1);
+  EXPECT_FALSE(std::filesystem::exists(old_file));
+  EXPECT_THAT(Times(), ElementsAre(1));
 }
 
 TEST_P(StreamImportTest, RecordsOfOthersAreBadLines) {

@@ -63,6 +63,19 @@ TEST_F(EventFilesTest, NamesSortByTime) {
             "events-20261126T052122.123Z-000001.jsonl.zst");
 }
 
+TEST_F(EventFilesTest, NamesHaveTimeAndNumber) {
+  const auto id = ParseEventFileName(EventFileName(kBegun + 123, 7));
+  ASSERT_TRUE(id.has_value());
+  EXPECT_EQ(id->time_ms, kBegun + 123);
+  EXPECT_EQ(id->number, 7);
+  for (const char* other :
+       {"key", "events-1.jsonl.zst", "events-20261126T052122.123Z-000001.gz",
+        "events-20261126T052122.123Z-x.jsonl.zst",
+        "events-20261326T052122.123Z-000001.jsonl.zst"}) {
+    EXPECT_FALSE(ParseEventFileName(other).has_value()) << other;
+  }
+}
+
 TEST_F(EventFilesTest, ReadsFilesInOrderOfTheirNames) {
   WriteFile(2, Frame(LineOf("c")));
   WriteFile(1, Frame(LineOf("a")) + Frame(LineOf("b")));
