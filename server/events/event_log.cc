@@ -20,8 +20,12 @@ constexpr std::size_t kMaxGatheredBytes = std::size_t{1} << 20;
 constexpr std::size_t kNumRemembered = 400'000;
 // Waits that are too long are looked for this many times in max_report_wait.
 constexpr int kLooksPerWait = 20;
-// How often the writer looks for records while none comes.
+// How often the writer looks for records while none comes, and while some do.
 constexpr std::chrono::milliseconds kIdleLook(100);
+constexpr std::chrono::milliseconds kBusyLook(10);
+// What a look finds enough. The lists of 100 ms would keep a core for longer
+// than a ranking takes, and a request that needs that core would wait.
+constexpr std::size_t kEnoughBytes = std::size_t{64} << 10;
 // How often old files are looked for while no record comes.
 constexpr absl::Duration kExpiryInterval = absl::Minutes(10);
 
@@ -199,21 +203,21 @@ bool EventLog::TakeBatch(Batch& batch) {
 
 // While the queue is empty, the writer looks at it from time to time: a wake-up
 // costs the request that makes it more than all the rest of its impression.
-// While impressions come it looks often: the lists of 100 ms would keep a core
-// for longer than a ranking takes, and a request that needs that core would
-// wait.
 std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
   const TimePoint now = Clock::now();
-  const std::chrono::nanoseconds impression_delay =
-      absl::ToChronoNanoseconds(options_.impression_delay);
+  const std::chrono::nanoseconds age = now - queue_.first_at;
   if (queue_.empty()) {
-    return std::min<std::chrono::nanoseconds>(
-        busy_ ? impression_delay : kIdleLook, idle_until - now);
+    return std::min<std::chrono::nanoseconds>(busy_ ? kBusyLook : kIdleLook,
+                                              idle_until - now);
   }
-  if (queue_.num_bytes >= kMaxGatheredBytes) return {};
-  if (queue_.reports.empty()) return queue_.first_at + impression_delay - now;
-  return queue_.first_at + absl::ToChronoNanoseconds(options_.report_delay) -
-         now;
+  if (!queue_.reports.empty()) {
+    return queue_.num_bytes >= kMaxGatheredBytes
+               ? std::chrono::nanoseconds(0)
+               : absl::ToChronoNanoseconds(options_.report_delay) - age;
+  }
+  if (queue_.num_bytes >= kEnoughBytes) return {};
+  return std::min<std::chrono::nanoseconds>(
+      kBusyLook, absl::ToChronoNanoseconds(options_.impression_delay) - age);
 }
 
 void EventLog::Commit(Batch& batch) {

@@ -4,9 +4,10 @@
 //   Queue    records as the requests make them, at most `max_queue_bytes` of
 //            memory. Beyond that impressions are dropped and reports fail.
 //   Commit   one thread hashes names, makes lines of what is queued, and
-//            appends them to the sink: 5 ms after the first report, 10 ms
+//            appends them to the sink: 5 ms after the first report, 100 ms
 //            after the first impression, or when a MiB is queued. An impression
-//            wakes no thread, so the first one after a pause waits 100 ms.
+//            wakes no thread. While they come, the thread looks every 10 ms
+//            whether 64 KiB are queued.
 //   Sink     when it is full or cannot be reached, impressions are dropped and
 //            reports fail; the next commit that succeeds ends this. When it
 //            hangs, a report fails within `max_report_wait`, and further ones
@@ -70,7 +71,7 @@ class EventLog {
   struct Options {
     EventText text = EventText::kFull;
     absl::Duration report_delay = absl::Milliseconds(5);
-    absl::Duration impression_delay = absl::Milliseconds(10);
+    absl::Duration impression_delay = absl::Milliseconds(100);
     absl::Duration max_report_wait = absl::Seconds(5);
     std::size_t max_queue_bytes = std::size_t{32} << 20;
     std::function<absl::Time()> now = &absl::Now;
