@@ -280,7 +280,9 @@ std::vector<BadFlagsCase> BadValues() {
                                  "--clicks=twice",
                                  "--valid_candidates=some",
                                  "--ssi=cubic"}) {
-    cases.push_back({std::to_string(cases.size()), {flag}, flag + ": "});
+    // A missing value leaves no "=".
+    const std::string shown = flag.substr(0, flag.find_last_not_of('=') + 1);
+    cases.push_back({std::to_string(cases.size()), {flag}, shown + ": "});
   }
   return cases;
 }
@@ -322,7 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
                      "--window=3: only --tower=clsm"},
         BadFlagsCase{"ClsmWithoutConvolution",
                      {"--tower=clsm", "--hidden="},
-                     "--hidden="},
+                     "--hidden: "},
         BadFlagsCase{"LinearClsm",
                      {"--tower=clsm", "--activation=linear"},
                      "--activation=linear"},

@@ -64,7 +64,7 @@ TEST(UnusedFlagsTest, NamesTheFlagAndWhatMakesItUseless) {
 
 TEST(UnusedFlagsTest, NamesTheStartWhoseLexicalWeightIsZero) {
   TrainOptions options = DefaultOptions(v1::TOWER_KIND_LINEAR);
-  options.features.lexical_weight = 0;
+  options.features.lexical = "none";
   const std::vector<FlagValue> flags = {{"docs", "d.tsv", "command line"}};
   EXPECT_THAT(Unused(options, flags),
               ElementsAre("--docs=d.tsv has no effect with --lexical=none"));
