@@ -5,9 +5,9 @@
 //   Names    a document_id and the title, both from NormalizeName. Documents
 //            known by number have no id.
 //   Cost     9 bytes a slot for the title, and 9 for an id. The keys alone
-//            decide about queries of up to
-//            seven bytes. For longer ones, and where the keys leave one edit
-//            possible, the document's texts are normalised and compared.
+//            decide about queries of up to seven bytes. For longer ones, and
+//            where the keys leave one edit possible, the document's texts are
+//            normalised and compared.
 #ifndef SEMRANK_SERVER_CATALOG_STORE_CATALOG_NAMES_H_
 #define SEMRANK_SERVER_CATALOG_STORE_CATALOG_NAMES_H_
 
