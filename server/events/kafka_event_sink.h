@@ -2,7 +2,7 @@
 // id of the impression, so that a list and the events on it are in one
 // partition, in their order.
 //
-//   Kept     A record is kept when the brokers have acknowledged its message
+//   Promise  a record is kept when the brokers have acknowledged its message
 //            (acks=all). After an error the messages that were acknowledged
 //            before stay, so that a repeated report may be kept twice.
 //   Size     max_line_bytes follows from message.max.bytes. A topic whose

@@ -1,7 +1,7 @@
 // Keeps records of events in a stream of Redis, an entry each
 // (kRedisEventField), which others may read, too.
 //
-//   Kept     A record is kept when Redis has answered XADD; whether it survives
+//   Promise  a record is kept when Redis has answered XADD; whether it survives
 //            a crash of Redis is a matter of its appendfsync. After an error
 //            the records that were answered before stay, so that a repeated
 //            report may be kept twice.

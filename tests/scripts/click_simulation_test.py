@@ -97,7 +97,7 @@ class DrawnClicksTest(unittest.TestCase):
             looked_at = lists.write_clicks(ClickModel("cascade", eta=1.0), 0.0, 20_000, 1, pathlib.Path(folder) / "c")
         # Users who find the first result stop there.
         self.assertAlmostEqual(looked_at[2], (1 - WANTED) / 3, delta=0.01)
-        self.assertEqual(looked_at[:2], [1, 0])  # nobody wants the second
+        self.assertEqual(looked_at[:2], [1, 0])  # no user wants the second
         self.assertEqual(looked_at[3:], [0] * 7)
 
     def test_errors_are_relative_to_the_true_curve(self):

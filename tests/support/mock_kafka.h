@@ -41,7 +41,7 @@ class MockKafka {
   }
   void Stop() { rd_kafka_mock_broker_set_down(cluster_, kBroker); }
   void StartAgain() { rd_kafka_mock_broker_set_up(cluster_, kBroker); }
-  // As brokers whose rights name no group: nobody may ask for a coordinator.
+  // As brokers whose rights name no group: no client may ask for a coordinator.
   void RefuseGroups() {
     constexpr std::int16_t kFindCoordinator = 10;
     constexpr std::size_t kTimes = 3;
