@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,15 +36,16 @@ class WatchedFiles {
   absl::StatusOr<bool> Refresh() {
     // The stamp is taken before reading, so that the next call notices a change
     // during the read.
-    const std::string stamp = FileStamps(paths_);
-    if (std::exchange(stamp_, stamp) == stamp) return false;
+    std::string stamp = FileStamps(paths_);
+    if (stamp_ == stamp) return false;
+    stamp_ = std::move(stamp);
     absl::StatusOr<Content> content = read_();
     if (!content.ok()) {
       // Other errors pass, such as a lack of file descriptors. The change must
       // not be lost then: it may revoke a key.
       if (!absl::IsInvalidArgument(content.status()) &&
           !absl::IsNotFound(content.status())) {
-        stamp_.clear();
+        stamp_.reset();
       }
       return content.status();
     }
@@ -64,7 +66,9 @@ class WatchedFiles {
  private:
   const std::vector<std::string> paths_;
   const Read read_;
-  std::string stamp_;  // of the files at the last Refresh
+  // Of the files at the last Refresh. Nothing before it: where there are no
+  // files, the stamp is empty.
+  std::optional<std::string> stamp_;
   mutable Mutex mutex_;
   std::shared_ptr<const Content> content_ ABSL_GUARDED_BY(mutex_);
 };

@@ -99,6 +99,9 @@ TEST_F(RedisTlsTest, AnotherAuthorityIsRefused) {
   url_.tls_files.ca = "";
   EXPECT_THAT(Ping(), StatusIs(absl::StatusCode::kUnavailable,
                                HasSubstr("its certificate is refused")));
+  url_.tls_files = {};
+  EXPECT_THAT(Ping(), StatusIs(absl::StatusCode::kUnavailable,
+                               HasSubstr("its certificate is refused")));
 }
 
 TEST_F(RedisTlsTest, WithoutItsCertificateTheClientIsRefused) {
