@@ -66,8 +66,8 @@ class WatchedFiles {
  private:
   const std::vector<std::string> paths_;
   const Read read_;
-  // Of the files at the last Refresh. Nothing before it: where there are no
-  // files, the stamp is empty.
+  // The files' stamp at the last Refresh, and no value before it, because the
+  // stamp of no files is the empty string.
   std::optional<std::string> stamp_;
   mutable Mutex mutex_;
   std::shared_ptr<const Content> content_ ABSL_GUARDED_BY(mutex_);
