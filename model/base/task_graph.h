@@ -1,11 +1,19 @@
-// Stages of tasks with dependencies: while the last tasks of one stage run,
-// idle workers start on any other stage whose dependencies have ended.
+// Numbered tasks that run together, and stages of such tasks with dependencies:
+// while the last tasks of one stage run, idle workers start on any other stage
+// whose dependencies have ended.
 //
+//   TaskList      tasks of several kinds as one batch, with one barrier at the
+//                 end. They start in the order in which they were added, so add
+//                 the longest first. No task may depend on another of the list,
+//                 on the number of threads, or on its worker except for scratch
+//                 memory.
 //   TaskGraph     the stages and which of them each needs.
 //   TaskSchedule  one run of a graph: which task can start next.
 //   Promise       a task sees all writes of the stages that its stage needs,
 //                 directly or through others.
-//   Threads       not thread-safe; ThreadPool::Run holds its mutex.
+//   Threads       TaskList::RunTask is thread-safe; nothing else of a list may
+//                 run beside it. The others are not thread-safe:
+//                 ThreadPool::Run holds its mutex.
 #ifndef SEMRANK_MODEL_BASE_TASK_GRAPH_H_
 #define SEMRANK_MODEL_BASE_TASK_GRAPH_H_
 
@@ -13,9 +21,33 @@
 #include <optional>
 #include <vector>
 
-#include "model/base/task_list.h"
-
 namespace semrank {
+
+class TaskList {
+ public:
+  using Task = std::function<void(int task, int worker)>;
+
+  // Adds task(i, worker) for each i in [0, num_tasks).
+  void Add(int num_tasks, Task task);
+  // Splits [0, count) into blocks of `block` items (the last may be shorter)
+  // and adds range(first, last, worker) for each.
+  void AddBlocks(int count, int block,
+                 std::function<void(int first, int last, int worker)> range);
+
+  // Number of tasks of all kinds.
+  int num_tasks() const { return num_tasks_; }
+  void RunTask(int task, int worker) const;
+
+  void Clear();
+
+ private:
+  struct Entry {
+    int first_task;
+    Task task;
+  };
+  std::vector<Entry> entries_;
+  int num_tasks_ = 0;
+};
 
 class TaskGraph {
  public:

@@ -15,7 +15,6 @@
 
 #include "model/base/mutex.h"
 #include "model/base/task_graph.h"
-#include "model/base/task_list.h"
 
 namespace semrank {
 

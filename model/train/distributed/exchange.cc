@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/base/task_list.h"
+#include "model/base/task_graph.h"
 #include "model/nn/kernels.h"
 
 namespace semrank {

@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/base/task_list.h"
+#include "model/base/task_graph.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/nn/ssi_tower.h"
 #include "model/train/batches/bag_transpose.h"

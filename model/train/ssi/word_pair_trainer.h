@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/base/task_list.h"
+#include "model/base/task_graph.h"
 #include "model/train/batches/bag_transpose.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/distributed/communicator.h"

@@ -16,7 +16,7 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "model/base/task_list.h"
+#include "model/base/task_graph.h"
 #include "model/data/text_table.h"
 #include "model/train/towers/layer_trainer.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "model/base/task_list.h"
+#include "model/base/task_graph.h"
 #include "model/nn/gemm.h"
 #include "model/text/featurizer.h"
 #include "model/train/batches/bag_transpose.h"

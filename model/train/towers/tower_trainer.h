@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/base/task_list.h"
+#include "model/base/task_graph.h"
 #include "model/data/text_table.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/towers/input_layer_trainer.h"
