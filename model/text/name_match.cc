@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "absl/strings/ascii.h"
+#include "model/base/strings.h"
 #include "model/text/letter_windows.h"
 #include "model/text/normalizer.h"
+#include "model/text/unicode.h"
 
 namespace semrank {
 namespace {
@@ -67,6 +70,13 @@ bool MatchAfterEdit(std::string_view a, std::string_view b, std::size_t at,
          rests_match(of_a + next_a, of_b + next_b);
 }
 
+CodePoints Composed(std::string_view text) {
+  CodePoints code_points;
+  // Cannot fail: the text is valid UTF-8.
+  DecodeUtf8(text, code_points).IgnoreError();
+  return ComposeCanonical(code_points);
+}
+
 }  // namespace
 
 bool IsOneEditApart(std::string_view a, std::string_view b) {
@@ -111,6 +121,12 @@ NameMatch MatchName(std::string_view query, std::string_view id,
   return IsOneEditApart(query, id) || IsOneEditApart(query, title)
              ? NameMatch::kOneEdit
              : NameMatch::kNone;
+}
+
+bool IsSameText(std::string_view a, std::string_view b) {
+  a = ToStd(absl::StripAsciiWhitespace(ToAbsl(a)));
+  b = ToStd(absl::StripAsciiWhitespace(ToAbsl(b)));
+  return a == b || Composed(a) == Composed(b);
 }
 
 }  // namespace semrank

@@ -35,6 +35,10 @@ enum class NameMatch : std::uint8_t {
   kName,
   // As kName, and signs and accents are the same too: "c++", C++ before C.
   kSameSpelling,
+  // As kSameSpelling, and the texts are equal as they were typed
+  // (IsSameText): "Apple", Apple before apple. MatchName, which has normalised
+  // texts only, does not return it.
+  kSameText,
 };
 
 // True if the texts begin with the same letter and become equal by inserting,
@@ -53,6 +57,11 @@ bool ForgivesEdit(std::string_view query);
 // Returns kNone for an empty query.
 NameMatch MatchName(std::string_view query, std::string_view id,
                     std::string_view title);
+
+// Whether two valid texts, which are not normalised, are equal in Unicode's
+// form NFC: bytes differ where keyboards compose accents differently. Blanks at
+// the ends are ignored.
+bool IsSameText(std::string_view a, std::string_view b);
 
 }  // namespace semrank
 

@@ -70,10 +70,8 @@ void OrderMarks(CodePoints& text) {
   }
 }
 
-// NFKC of `in`, or of its case folding.
-CodePoints ComposeCompatible(const CodePoints& in, bool fold) {
-  const auto options = static_cast<utf8proc_option_t>(
-      UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | (fold ? UTF8PROC_CASEFOLD : 0));
+// Decomposes by `options`, then composes canonically.
+CodePoints Recompose(const CodePoints& in, utf8proc_option_t options) {
   CodePoints out;
   out.reserve(in.size());
   for (const std::int32_t code_point : in) {
@@ -82,13 +80,20 @@ CodePoints ComposeCompatible(const CodePoints& in, bool fold) {
   OrderMarks(out);
   // This function expects canonical order and composes in place, so the result
   // is never longer. UTF8PROC_STABLE omits the compositions that Unicode
-  // excludes, as NFKC demands.
+  // excludes, as NFC and NFKC demand.
   const utf8proc_ssize_t length = utf8proc_normalize_utf32(
       out.data(), static_cast<utf8proc_ssize_t>(out.size()),
       static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
   assert(length >= 0);
   out.resize(static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 0)));
   return out;
+}
+
+// NFKC of `in`, or of its case folding.
+CodePoints ComposeCompatible(const CodePoints& in, bool fold) {
+  return Recompose(
+      in, static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
+                                         (fold ? UTF8PROC_CASEFOLD : 0)));
 }
 
 }  // namespace
@@ -153,6 +158,10 @@ CharacterClass Classify(std::int32_t code_point) {
     default:
       return CharacterClass::kBlank;
   }
+}
+
+CodePoints ComposeCanonical(const CodePoints& text) {
+  return Recompose(text, UTF8PROC_DECOMPOSE);
 }
 
 void FoldToFixedPoint(CodePoints& text) {

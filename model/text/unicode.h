@@ -63,6 +63,9 @@ absl::Status DecodeUtf8(std::string_view text, CodePoints& code_points);
 // Replaces `text`.
 void EncodeUtf8(const CodePoints& code_points, std::string& text);
 
+// Returns the form NFC of `text`, in the time that FoldToFixedPoint takes.
+CodePoints ComposeCanonical(const CodePoints& text);
+
 // Replaces `text` by the fixed point of x -> NFKC(CaseFold(x)) that is reached
 // from NFKC(text). One pass is not enough in general: folding can undo a
 // composition, and composing can make a character that folds again. Every value

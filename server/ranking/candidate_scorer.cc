@@ -46,7 +46,7 @@ absl::Status CandidateScorer::ReadWords(const RankInput& input) {
     if (input.name_match) valid = NormalizeName(input.query, scored_.name_text);
   }
   if (!valid.ok()) return InvalidUtf8("query", valid);
-  if (input.name_match) scored_.name.emplace(scored_.name_text);
+  if (input.name_match) scored_.name.emplace(input.query, scored_.name_text);
   result_.times[Phase::kParse] += clock.Lap();
   return absl::OkStatus();
 }
@@ -258,11 +258,9 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
 }
 
 void CandidateScorer::MatchTitles() {
-  thread_local std::string title;
-  for (const std::string_view text : scratch_.texts) {
+  for (const std::string_view title : scratch_.texts) {
     // The embedder refuses invalid titles, which have no name.
-    NormalizeName(text, title).IgnoreError();
-    scored_.names.push_back(MatchName(scored_.name_text, /*id=*/"", title));
+    scored_.names.push_back(scored_.name->MatchTexts(/*id=*/"", title));
   }
 }
 

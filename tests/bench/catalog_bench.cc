@@ -289,7 +289,7 @@ void SearchJoined(benchmark::State& state, ModelParts parts, int num_words,
   catalog.model().lexical()->AppendText(text, entries);
   LexicalQuery lexical;
   lexical.Prepare(entries[0]);
-  const NameQuery name(text);
+  const NameQuery name(text, text);
   const std::vector<float> query = snapshot.vector(7);
   const ScanQuery::Input input = {
       .row = query.data(),

@@ -175,7 +175,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   PrepareParts(input, *served->model, state, query);
   if (input.name_match) {
     SEMRANK_RETURN_IF_ERROR(NormalizeName(input.query, state.name_text));
-    query.name = &state.name.emplace(state.name_text);
+    query.name = &state.name.emplace(input.query, state.name_text);
   }
   query.row = state.row.data();
   if (!input.filter.empty()) {

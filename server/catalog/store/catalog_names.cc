@@ -70,9 +70,10 @@ NameKeys NameKeysOf(const CatalogRecord& record) {
 
 // The key of an empty query matches no name, since no normalised text contains
 // the byte 0xff.
-NameQuery::NameQuery(std::string_view query)
-    : query_(query),
-      words_(MainWords(query)),
+NameQuery::NameQuery(std::string_view text, std::string_view name)
+    : text_(text),
+      name_(name),
+      words_(MainWords(name)),
       key_(words_.empty() ? MaskOf(sizeof(Start))
                           : std::bit_cast<std::uint64_t>(StartOf(words_))),
       mask_(MaskOf(words_.empty() ? sizeof(Start) : words_.size())),
@@ -102,8 +103,19 @@ NameMatch NameQuery::Match(const NameKeys& keys,
   } else if (!MayBeTypoOf(keys.id) && !MayBeTypoOf(keys.title)) {
     return NameMatch::kNone;
   }
-  return MatchName(query_, Normalized(IdOf(record), id),
-                   Normalized(record.title(), title));
+  return MatchTexts(IdOf(record), record.title());
+}
+
+NameMatch NameQuery::MatchTexts(std::string_view id,
+                                std::string_view title) const {
+  thread_local std::string id_memory;
+  thread_local std::string title_memory;
+  const NameMatch match = MatchName(name_, Normalized(id, id_memory),
+                                    Normalized(title, title_memory));
+  return match == NameMatch::kSameSpelling &&
+                 (IsSameText(text_, id) || IsSameText(text_, title))
+             ? NameMatch::kSameText
+             : match;
 }
 
 }  // namespace semrank

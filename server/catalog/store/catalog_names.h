@@ -41,9 +41,9 @@ NameKeys NameKeysOf(const CatalogRecord& record);
 
 class NameQuery {
  public:
-  // `query` is from NormalizeName and must outlive this. An empty one names
-  // nothing.
-  explicit NameQuery(std::string_view query);
+  // `name` is what NormalizeName makes of `text`. Both must outlive this. An
+  // empty name names nothing.
+  NameQuery(std::string_view text, std::string_view name);
 
   // A quick filter: false for nearly all documents that the query does not
   // name, never for one that it names.
@@ -54,6 +54,8 @@ class NameQuery {
   bool MayBe(const NameKey& key) const { return MayBegin(key.start); }
   // How the query names the document.
   NameMatch Match(const NameKeys& keys, const CatalogRecord& record) const;
+  // How the query names a document of these texts, which are not normalised.
+  NameMatch MatchTexts(std::string_view id, std::string_view title) const;
 
  private:
   bool Agree(const NameKey::Start& start, std::uint64_t mask) const {
@@ -85,8 +87,9 @@ class NameQuery {
 
   bool MayBeTypoOf(const NameKey& key) const;
 
-  const std::string_view query_;
-  const std::string_view words_;  // the query without further words
+  const std::string_view text_;
+  const std::string_view name_;
+  const std::string_view words_;  // the name without further words
   // The first bytes of the query, and the bits of a Start that they fill.
   const std::uint64_t key_;
   const std::uint64_t mask_;

@@ -76,6 +76,31 @@ INSTANTIATE_TEST_SUITE_P(
         NameMatchCase{"EmptyIdAndTitle", "vim", "", "", NameMatch::kNone}),
     [](const auto& test) { return std::string(test.param.name); });
 
+TEST(SameTextTest, ComposedAndDecomposedAccentsAreTheSame) {
+  EXPECT_TRUE(IsSameText("Apple", "Apple"));
+  EXPECT_TRUE(IsSameText("Apple ", "\tApple"));
+  EXPECT_TRUE(IsSameText("Caf\u00E9", "Cafe\u0301"));
+  EXPECT_TRUE(IsSameText("\uD55C", "\u1112\u1161\u11AB"));
+}
+
+TEST(SameTextTest, CaseWidthAccentsAndSignsMakeADifference) {
+  EXPECT_FALSE(IsSameText("Apple", "apple"));
+  EXPECT_FALSE(IsSameText("ABC", "\uFF21\uFF22\uFF23"));
+  EXPECT_FALSE(IsSameText("Caf\u00E9", "Cafe"));
+  EXPECT_FALSE(IsSameText("C++", "C"));
+  EXPECT_FALSE(IsSameText("1/2", "\u00BD"));
+}
+
+// Such a run is sorted, and a sort by exchanging neighbours takes hours.
+TEST(SameTextTest, LongRunsOfMarksAreQuick) {
+  std::string marks, other;
+  for (int i = 0; i < 200'000; ++i) {
+    marks += i % 2 == 0 ? "\u0301" : "\u0316";
+    other += i < 100'000 ? "\u0301" : "\u0316";
+  }
+  EXPECT_TRUE(IsSameText("a" + marks, "a" + other));
+}
+
 TEST(OneEditTest, ForgivesALetterInsertedDeletedReplacedOrSwapped) {
   for (const char* typo :
        {"zathurra", "zathra", "zathuru", "zatuhra", "zathura ", "zathuraö"}) {

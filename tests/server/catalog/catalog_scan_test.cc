@@ -39,7 +39,8 @@ class CatalogScanTest : public DocumentCatalogTest {
     }
     const SlotFilter slot_filter(&snapshot, &filter);
     if (!filter.empty()) input.filter = &slot_filter;
-    const NameQuery name_query(name);
+    const std::string normalized = NormalizeName(name).value();
+    const NameQuery name_query(name, normalized);
     if (!name.empty()) input.name = &name_query;
     const ScanQuery scan(&snapshot, std::move(input));
     TopDocuments best(top_k, min_score);
@@ -119,9 +120,33 @@ TEST_F(CatalogScanTest, NamedDocumentsComeFirstThenPrefixesByScore) {
   EXPECT_THAT(Search(1), ElementsAre("editor:9"));
 }
 
+// The order of the scores is the opposite one.
+TEST_F(CatalogScanTest, TextThatEqualsTheQueryComesFirstAmongEqualNames) {
+  ASSERT_THAT(Put({{1u, "APPLE", {9, 0, 0, 0}},
+                   {2u, "apple", {8, 0, 0, 0}},
+                   {3u, "Apple", {7, 0, 0, 0}},
+                   {"Apple", "a fruit", {6, 0, 0, 0}},
+                   {4u, "\uFF21\uFF50\uFF50\uFF4C\uFF45", {5, 0, 0, 0}},
+                   {5u, "C", {4, 0, 0, 0}},
+                   {6u, "c++", {3, 0, 0, 0}},
+                   {7u, "C++", {2, 0, 0, 0}}})
+                  .status(),
+              IsOk());
+  const auto named = [&](std::string_view query) {
+    return Search(5, -1, {}, {}, query);
+  };
+  EXPECT_THAT(named("Apple"),
+              ElementsAre("3:7", "Apple:6", "1:9", "2:8", "4:5"));
+  EXPECT_THAT(named("apple"),
+              ElementsAre("2:8", "1:9", "3:7", "Apple:6", "4:5"));
+  EXPECT_THAT(named("\uFF21\uFF50\uFF50\uFF4C\uFF45"),
+              ElementsAre("4:5", "1:9", "2:8", "3:7", "Apple:6"));
+  EXPECT_THAT(Search(3, -1, {}, {}, "C++"), ElementsAre("7:2", "6:3", "5:4"));
+}
+
 // The keys that a scan compares give the same result as the whole texts.
 TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
-  const std::vector<std::string> pieces = {"a", "b", "-", " ", "é", "1"};
+  const std::vector<std::string> pieces = {"a", "b", "-", " ", "é", "1", "A"};
   std::mt19937 random(3);
   const auto piece = [&] { return pieces[random() % pieces.size()]; };
   using Text = std::vector<std::string>;
@@ -143,15 +168,21 @@ TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
     }
     return absl::StrJoin(made, "");
   };
-  std::array<int, 7> num_matches = {};
+  std::array<int, 8> num_matches = {};
   for (int i = 0; i < 40'000; ++i) {
     const Text typed = text();
-    const std::string query = NormalizeName(absl::StrJoin(typed, "")).value();
+    const std::string query = absl::StrJoin(typed, "");
+    const std::string normalized = NormalizeName(query).value();
     const std::string id = name(typed), title = name(typed);
     const auto record = CatalogRecord::Make(id, title, "");
-    const NameMatch match = MatchName(query, NormalizeName(id).value(),
-                                      NormalizeName(title).value());
-    EXPECT_EQ(NameQuery(query).Match(NameKeysOf(*record), *record), match)
+    NameMatch match = MatchName(normalized, NormalizeName(id).value(),
+                                NormalizeName(title).value());
+    if (match == NameMatch::kSameSpelling &&
+        (IsSameText(query, id) || IsSameText(query, title))) {
+      match = NameMatch::kSameText;
+    }
+    EXPECT_EQ(NameQuery(query, normalized).Match(NameKeysOf(*record), *record),
+              match)
         << query << "|" << id << "|" << title;
     ++num_matches[static_cast<int>(match)];
   }

@@ -242,6 +242,10 @@ std::vector<Hit> Catalog::Expect(const SearchInput& input,
       hit.name = MatchName(NormalizeName(input.query).value(),
                            NormalizeName(id).value(),
                            NormalizeName(record.title()).value());
+      if (hit.name == NameMatch::kSameSpelling &&
+          (input.query == id || input.query == record.title())) {
+        hit.name = NameMatch::kSameText;
+      }
     }
     if (hit.score >= input.min_score.value_or(-100)) all.emplace_back(hit, key);
   }

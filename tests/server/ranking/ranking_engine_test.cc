@@ -192,6 +192,16 @@ TEST_F(RankingEngineTest, NamedTitlesComeFirstByScoreAmongEqualMatches) {
   }
 }
 
+TEST_F(RankingEngineTest, TitleThatEqualsTheQueryComesFirstAmongEqualNames) {
+  const std::vector<std::string> titles = {"apple", "APPLE", "Apple",
+                                           "\uFF21\uFF30\uFF30\uFF2C\uFF25"};
+  for (std::uint32_t i = 0; i < titles.size(); ++i) {
+    ASSERT_THAT(Rank(titles[i], titles, {.top_k = 1, .name_match = true}),
+                IsOk());
+    EXPECT_THAT(Indices(), ElementsAre(i));
+  }
+}
+
 TEST_F(RankingEngineTest, MinScoreHoldsForNamedTitles) {
   const std::vector<std::string> titles = NumberedTitles(40);
   ASSERT_THAT(Rank(titles[7], titles), IsOk());
@@ -199,7 +209,7 @@ TEST_F(RankingEngineTest, MinScoreHoldsForNamedTitles) {
   ASSERT_THAT(Rank(titles[7], titles, {.min_score = score, .name_match = true}),
               IsOk());
   EXPECT_EQ(Indices()[0], 7u);
-  EXPECT_EQ(result_.names[0], NameMatch::kSameSpelling);
+  EXPECT_EQ(result_.names[0], NameMatch::kSameText);
   ASSERT_THAT(
       Rank(titles[7], titles,
            {.min_score = std::nextafter(score, 2.0f), .name_match = true}),
