@@ -26,7 +26,7 @@ demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
   python3-numpy python3-faiss python3-build python3-pip python3-setuptools python3-venv python3-wheel
   python3-yaml bash-completion groff-base zsh wamerican curl gzip openssl prometheus redis-server zstd chromium
-  unicode-data)
+  unicode-data bzip2)
 # Debian's npm cannot stand beside a Node from elsewhere, which is as good.
 node=()
 command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)

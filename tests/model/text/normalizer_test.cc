@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <utf8proc.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -17,7 +19,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "model/base/strings.h"
 #include "model/text/ngram_vocabulary.h"
+#include "model/text/unicode.h"
 #include "tests/model/text/random_text.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/status_matchers.h"
@@ -274,15 +278,17 @@ TEST(NormalizerTest, CanonicalFormsGiveTheSame) {
   }
 }
 
-// But for the characters whose compatible form means something else: a trade
-// mark is not "tm", a fraction not a digit, an acute accent no mark.
+// Whether the compatible form of a character means something else: a trade mark
+// is not "tm", a fraction not a digit, an acute accent no mark.
+bool LosesMeaning(std::int32_t c) {
+  return c == 0xB4 || c == 0x1FFD || c == 0x2120 || c == 0x2122 ||
+         (c >= 0xBC && c <= 0xBE) || (c >= 0x2150 && c <= 0x215F) ||
+         c == 0x2189;
+}
+
 TEST(NormalizerTest, CompatibleFormsGiveTheSameWords) {
   for (std::int32_t c = 0; c <= 0x10FFFF; c += kStep) {
-    if (IsSurrogate(c) || c == 0xB4 || c == 0x1FFD || c == 0x2120 ||
-        c == 0x2122 || (c >= 0xBC && c <= 0xBE) ||
-        (c >= 0x2150 && c <= 0x215F) || c == 0x2189) {
-      continue;
-    }
+    if (IsSurrogate(c) || LosesMeaning(c)) continue;
     const std::string text = "e" + Utf8(c) + "e";
     const std::string want = NewestOf(text);
     for (const int form : {UTF8PROC_COMPOSE, UTF8PROC_DECOMPOSE}) {
@@ -327,6 +333,52 @@ TEST(NormalizerTest, HangulInLettersIsBounded) {
   EXPECT_LT(NewestOf(text).size(), 5 * text.size());
 }
 
+// The text that code points in hexadecimal with blanks between them make.
+std::string TextOfCodes(std::string_view codes) {
+  std::string text;
+  for (const auto& code :
+       absl::StrSplit(ToAbsl(codes), ' ', absl::SkipWhitespace())) {
+    text += Utf8(std::stoi(std::string(code), nullptr, 16));
+  }
+  return text;
+}
+
+// The lines of a file, or of what a bz2 file has; none if it is not there.
+std::vector<std::string> LinesOfBzip2(const std::string& path) {
+  std::vector<std::string> lines;
+  if (!std::ifstream(path)) return lines;
+  FILE* const pipe = popen(("bzip2 -dc " + path).c_str(), "r");
+  std::array<char, 1024> line;
+  while (std::fgets(line.data(), line.size(), pipe) != nullptr) {
+    lines.emplace_back(line.data());
+  }
+  EXPECT_EQ(pclose(pipe), 0);
+  return lines;
+}
+
+// NormalizationTest.txt of Debian's unicode-data: each line has a text, its
+// NFC, NFD, NFKC and NFKD.
+TEST(NormalizerTest, UnicodesOwnFormsGiveTheSame) {
+  const auto lines =
+      LinesOfBzip2("/usr/share/unicode/NormalizationTest.txt.bz2");
+  if (lines.empty()) GTEST_SKIP() << "unicode-data is not installed";
+  int num_lines = 0;
+  for (const std::string& line : lines) {
+    if (line[0] == '#' || line[0] == '@') continue;
+    const std::vector<std::string> forms = absl::StrSplit(line, ';');
+    const std::string text = TextOfCodes(forms[0]);
+    std::int32_t first;
+    DecodeFirstOf(text, first);
+    for (int form = 1; form < (LosesMeaning(first) ? 3 : 5); ++form) {
+      const std::string same = TextOfCodes(forms[form]);
+      EXPECT_EQ(NewestOf(same), NewestOf(text)) << line;
+      EXPECT_EQ(NameOf(same), NameOf(text)) << line;
+    }
+    ++num_lines;
+  }
+  EXPECT_GT(num_lines, 18'000);
+}
+
 // emoji-test.txt of Debian's unicode-data: each emoji, fully qualified or not,
 // gives the same words.
 TEST(NormalizerTest, EveryEmojiIsAWord) {
@@ -335,11 +387,7 @@ TEST(NormalizerTest, EveryEmojiIsAWord) {
   int num_emoji = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
-    std::string emoji;
-    for (const auto& code : absl::StrSplit(line.substr(0, line.find(';')), ' ',
-                                           absl::SkipWhitespace())) {
-      emoji += Utf8(std::stoi(std::string(code), nullptr, 16));
-    }
+    const std::string emoji = TextOfCodes(line.substr(0, line.find(';')));
     const std::string plain = absl::StrReplaceAll(emoji, {{"\uFE0F", ""}});
     ASSERT_EQ(NewestOf(emoji), NewestOf(plain)) << line;
     num_emoji += !NewestOf(emoji).empty();
