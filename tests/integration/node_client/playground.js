@@ -79,13 +79,45 @@ async function explain(page) {
   assert.equal(await page.locator('.results li:first-child #explanation').count(), 1, 'the explanation is below its result');
   const words = await page.locator('.words').first().locator('li').allTextContents();
   assert.equal(words.length, 2);
-  assert.match(words[0], /^rain[+−]0\.\d{3}$/);
+  assert.match(words[0], /^rain[+−]0\.\d{3}#ra rai ain in# $/);
   assert.notEqual(await page.locator('.words li').first().evaluate((item) => item.style.backgroundColor), '');
   await checkAccessible(page, 'explanation');
   await picture(page, 'explanation');
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('#explanation').isVisible(), false);
   assert.ok(await page.locator('.result').first().evaluate((button) => button === document.activeElement));
+}
+
+// The n-grams that both texts have, below each word of the query that has some.
+const kScripts = [
+  ['東京', '東京タワー', ['#東#', '#京#']],
+  ['タワー', '東京タワー', ['#タワ', 'タワー', 'ワー#']],
+  ['한국', '한국어', ['#한국', '#ㅎㅏ', 'ㅎㅏㄴ', 'ㅏㄴㄱ', 'ㄴㄱㅜ', 'ㄱㅜㄱ']],
+  ['محمد', 'مُحَمَّد', ['#مح', 'محم', 'حمد', 'مد#']],
+  ['ёлка', 'елки', ['#ел', 'елк']],
+  ['नमस्ते', 'नमस्ते दुनिया', ['#नम', 'नमस', 'मस्', 'स्त', '्ते', 'ते#']],
+  ['❤️', '❤ NY', ['#❤#']],
+  ['AT&T', 'AT&T <b>', ['#at', 'at#', '#t#', 'at&', 't&t', '&t#']],
+  ['Dampfschifffahrtsgesellschaft', 'Dampfschifffahrt', ['#da', 'dam', 'amp', 'mpf', 'pfs', 'fsc', 'sch', 'chi']],
+];
+
+async function explainScripts() {
+  const page = await open(`${base}/?rank=titles`);
+  for (const [text, title, ngrams] of kScripts) {
+    await page.getByLabel('Titles, one a line').fill(title);
+    await searchFor(page, text);
+    await page.getByText('1 result').waitFor();
+    await page.locator('.result').first().click();
+    await page.locator('#explanation').waitFor();
+    const list = page.locator('.words').first();
+    assert.deepEqual(await list.locator('.ngrams bdi').allTextContents(), ngrams, text);
+    assert.match(await page.locator('#explanation').textContent(), /Below each word are the letter n-grams/);
+    await page.keyboard.press('Escape');
+  }
+  await page.locator('.result').first().click();
+  assert.match(await page.locator('.ngrams').first().textContent(), /sch chi and \d+ more$/);
+  await checkAccessible(page, 'n-grams');
+  await picture(page, 'ngrams');
 }
 
 const noteOf = (page) => page.locator('#lists .facts').filter({ hasText: 'in the server' }).nth(1).textContent();
@@ -322,4 +354,4 @@ async function withKeys() {
   forgive(/401/);
 }
 
-runParts('playground', [playground, reportsClicks, compareMany, welcome, failedCall, copyWithoutClipboard, onPhone, withKeys]);
+runParts('playground', [playground, explainScripts, reportsClicks, compareMany, welcome, failedCall, copyWithoutClipboard, onPhone, withKeys]);
