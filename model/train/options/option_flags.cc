@@ -4,8 +4,9 @@
 
 #include "absl/strings/str_format.h"
 #include "model/format/model_config.h"
-#include "model/train/options/network_flags.h"
+#include "model/train/options/network_options.h"
 #include "model/train/options/recipes.h"
+#include "model/train/options/ssi_options.h"
 
 namespace semrank {
 namespace {
@@ -308,7 +309,9 @@ void AddRunFlags(CommandLine& flags, TrainOptions& options) {
 // flags of all groups.
 void AddTrainOptions(CommandLine& flags, TrainOptions& options) {
   AddDataFlags(flags, options.data);
-  AddNetworkFlags(flags, options);
+  AddTowerFlags(flags, options.tower);
+  AddFeatureFlags(flags, options.features);
+  AddSsiFlags(flags, options.ssi);
   AddLossFlags(flags, options.loss);
   AddOptimizerFlags(flags, options.optimizer);
   AddRunFlags(flags, options);

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/format/model_config.h"
+#include "model/train/options/network_options.h"
 #include "model/train/options/ssi_options.h"
 
 namespace semrank {
@@ -147,95 +145,6 @@ absl::Status ResolveCheckpoint(const DataOptions& data,
                      "files");
   }
   checkpoint = {.every = absl::ZeroDuration(), .batches = 0, .resume = false};
-  return absl::OkStatus();
-}
-
-// "none" is 0, "auto" is nothing.
-absl::StatusOr<std::optional<double>> ParseLexical(const std::string& text) {
-  // No weight: the run fits one (FitLexicalWeightByTraining).
-  if (text == "auto") return std::optional<double>();
-  if (text == "none") return std::optional<double>(0);
-  double weight = 0;
-  if (absl::SimpleAtod(text, &weight) && weight >= 0 && weight < 1) {
-    return std::optional<double>(weight);
-  }
-  return FlagError("lexical", text,
-                   "must be auto, none or a weight from 0 to below 1");
-}
-
-absl::Status ResolveFeatures(FeatureOptions& features) {
-  SEMRANK_ASSIGN_OR_RETURN(features.lexical_weight,
-                           ParseLexical(features.lexical));
-  if (features.hash_buckets > 0 && !HasLetters(features.kind)) {
-    return FlagError(
-        "hash_buckets", features.hash_buckets,
-        absl::StrFormat("hashes letter n-grams, and --features=%s has none",
-                        NameOf(features.kind, kFeatureNames)));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ResolveClsm(TowerOptions& tower) {
-  if (tower.activation == v1::ACTIVATION_IDENTITY) {
-    return FlagError("activation", "linear",
-                     "the layers of --tower=clsm are tanh");
-  }
-  tower.activation = v1::ACTIVATION_TANH;
-  if (tower.clsm_window == 0) tower.clsm_window = kDefaultClsmWindow;
-  // n = 2d + 1 (CLSM eq. 1).
-  if (tower.clsm_window % 2 == 0) {
-    return FlagError("window", tower.clsm_window,
-                     "must be odd: a word and as many on each side");
-  }
-  if (!tower.hidden_dims.empty()) return absl::OkStatus();
-  return FlagError("hidden", "",
-                   "--tower=clsm needs the width of its convolution, such as "
-                   "300");
-}
-
-absl::Status ResolveTower(TowerOptions& tower) {
-  if (tower.kind != v1::TOWER_KIND_CLSM && tower.clsm_window != 0) {
-    return FlagError("window", tower.clsm_window,
-                     "only --tower=clsm has windows");
-  }
-  switch (tower.kind) {
-    case v1::TOWER_KIND_DSSM:
-      if (tower.activation == v1::ACTIVATION_IDENTITY) {
-        return FlagError("activation", "linear",
-                         "the layers of --tower=dssm are tanh; --tower=linear "
-                         "has one layer without activation");
-      }
-      tower.activation = v1::ACTIVATION_TANH;
-      break;
-    case v1::TOWER_KIND_LINEAR:
-      // Its default is that of DSSM; a linear tower has none.
-      tower.hidden_dims.clear();
-      if (tower.activation == v1::ACTIVATION_UNSPECIFIED) {
-        tower.activation = v1::ACTIVATION_IDENTITY;
-      }
-      break;
-    case v1::TOWER_KIND_CLSM:
-      SEMRANK_RETURN_IF_ERROR(ResolveClsm(tower));
-      break;
-    default:  // SSI; ResolveSsi does the rest.
-      if (tower.activation == v1::ACTIVATION_TANH) {
-        return FlagError("activation", "tanh", "--tower=ssi has none");
-      }
-      tower.activation = v1::ACTIVATION_IDENTITY;
-      break;
-  }
-  if (tower.hidden_dims.size() > kMaxHiddenLayers) {
-    return FlagError("hidden", absl::StrJoin(tower.hidden_dims, ","),
-                     absl::StrFormat("at most %d layers", kMaxHiddenLayers));
-  }
-  // The negation refuses NaN too. 1 would drop every unit and divide by 0.
-  if (!(tower.dropout >= 0 && tower.dropout < 1)) {
-    return FlagError("dropout", tower.dropout, "must be 0 to below 1");
-  }
-  if (tower.dropout > 0 && tower.hidden_dims.empty()) {
-    return FlagError("dropout", tower.dropout,
-                     "drops hidden units, and this network has none");
-  }
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
 #include "model/format/model_config.h"
 #include "model/text/ngram_vocabulary.h"
@@ -114,6 +115,57 @@ absl::Status FitOptionsToSsi(TrainOptions& options) {
 }
 
 }  // namespace
+
+void AddSsiFlags(CommandLine& flags, SsiOptions& options) {
+  flags.Group("SSI", CommandLine::Level::kAdvanced);
+  flags.Add("ssi", &options.variant,
+            "W in the score q'Wd of --tower=ssi: low_rank (U'V + I), symmetric "
+            "(U'U + I), low_rank_no_identity (U'V), diagonal (a weight a "
+            "word), full (a weight a pair of words; small dictionaries, or "
+            "hashed), full_no_identity (hashed pairs alone, without I). U and "
+            "V have --embedding_dim rows.",
+            kSsiVariantNames);
+  flags.Add("ssi_dense_words", &options.dense_words,
+            "Number of the most frequent words that have columns in U and V; "
+            "the columns of the others are zero, so that those words match "
+            "only themselves, through I. 0 = all words have columns.",
+            {.min = 0, .max = kMaxVocabularySize});
+  flags.Add("ssi_pair_hash_buckets", &options.pair_hash_buckets,
+            "Hash kernels: number of weights that the word pairs share; "
+            "--ssi=full adds them to I, --ssi=full_no_identity does not. 0 = "
+            "each pair has its own.",
+            {.min = 0, .max = kMaxPairHashBuckets});
+  flags.Add(
+      "ssi_frequent_words", &options.frequent_words,
+      "Correlated feature hashing: number of words that count as frequent. In "
+      "U and V any other word is the mean of the --ssi_correlated_top_k "
+      "frequent ones that it occurs with most (DICE). 0 = off.",
+      {.min = 0, .max = kMaxFrequentWords});
+  flags.Add("ssi_correlated_top_k", &options.correlated_top_k,
+            "See --ssi_frequent_words; the paper uses 5.",
+            {.min = 0, .max = kMaxCorrelatedTopK});
+  flags.Add("ssi_correlated_pairing", &options.correlated_pairing,
+            "Correlated feature hashing: all (each frequent word that stands "
+            "for a word of the query meets each that stands for a word of the "
+            "title) or same_rank (the p-th meets the p-th, as in the paper's "
+            "eq. 6; vectors are --ssi_correlated_top_k times as long).",
+            kCorrelatedPairingNames);
+  flags.Add(
+      "ssi_mix_parts", &options.mix_parts,
+      "Correlated feature hashing: the --ssi_frequent_words have columns of U "
+      "and V for themselves, and others for correlated words; the two parts of "
+      "the score are mixed by a learned factor. Vectors have a block more.");
+  flags.Add(
+      "ssi_unknown_word_buckets", &options.unknown_word_buckets,
+      "Words that no training text has, or that are beyond --max_words, are "
+      "hashed to this many indices and match themselves, with the idf of the "
+      "rarest word. 0 = they are dropped, as in the paper and with bigrams. "
+      "Nothing with --ssi=low_rank_no_identity and an unhashed full.",
+      {.min = 0, .max = kMaxUnknownWordBuckets});
+  flags.Add("ssi_init_scale", &options.init_scale,
+            "Standard deviation of the initial U and V; 1 in the paper.",
+            {.min = 0, .max = 100, .above_min = true});
+}
 
 absl::Status ResolveSsi(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(ResolveVariant(options.ssi));

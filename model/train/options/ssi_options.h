@@ -1,4 +1,5 @@
-// The options of --tower=ssi: their checks, and the model that they describe.
+// The options of --tower=ssi: their flags, their rules, and the model that they
+// describe.
 #ifndef SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
 
@@ -10,6 +11,10 @@
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
+
+class CommandLine;
+
+void AddSsiFlags(CommandLine& flags, SsiOptions& options);
 
 // ResolveOptions for the flags of SSI, whatever the tower, and for those that
 // SSI leaves no choice of. FlagError as ResolveOptions.

@@ -1,13 +1,54 @@
-#include "model/train/options/network_flags.h"
+#include "model/train/options/network_options.h"
 
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
+#include "model/cli/exit_code.h"
 #include "model/format/model_config.h"
 #include "model/nn/clsm_tower.h"
 #include "model/text/ngram_vocabulary.h"
 
 namespace semrank {
 namespace {
+
+// "none" is 0, "auto" is nothing.
+absl::StatusOr<std::optional<double>> ParseLexical(const std::string& text) {
+  // No weight: the run fits one (RunLexicalTrial).
+  if (text == "auto") return std::optional<double>();
+  if (text == "none") return std::optional<double>(0);
+  double weight = 0;
+  if (absl::SimpleAtod(text, &weight) && weight >= 0 && weight < 1) {
+    return std::optional<double>(weight);
+  }
+  return FlagError("lexical", text,
+                   "must be auto, none or a weight from 0 to below 1");
+}
+
+absl::Status ResolveClsm(TowerOptions& tower) {
+  if (tower.activation == v1::ACTIVATION_IDENTITY) {
+    return FlagError("activation", "linear",
+                     "the layers of --tower=clsm are tanh");
+  }
+  tower.activation = v1::ACTIVATION_TANH;
+  if (tower.clsm_window == 0) tower.clsm_window = kDefaultClsmWindow;
+  // n = 2d + 1 (CLSM eq. 1).
+  if (tower.clsm_window % 2 == 0) {
+    return FlagError("window", tower.clsm_window,
+                     "must be odd: a word and as many on each side");
+  }
+  if (!tower.hidden_dims.empty()) return absl::OkStatus();
+  return FlagError("hidden", "",
+                   "--tower=clsm needs the width of its convolution, such as "
+                   "300");
+}
+
+}  // namespace
 
 void AddTowerFlags(CommandLine& flags, TowerOptions& options) {
   flags.Group("Network");
@@ -76,63 +117,62 @@ void AddFeatureFlags(CommandLine& flags, FeatureOptions& options) {
             "Training texts that a bigram must stand in.", {.min = 1});
 }
 
-void AddSsiFlags(CommandLine& flags, SsiOptions& options) {
-  flags.Group("SSI", CommandLine::Level::kAdvanced);
-  flags.Add("ssi", &options.variant,
-            "W in the score q'Wd of --tower=ssi: low_rank (U'V + I), symmetric "
-            "(U'U + I), low_rank_no_identity (U'V), diagonal (a weight a "
-            "word), full (a weight a pair of words; small dictionaries, or "
-            "hashed), full_no_identity (hashed pairs alone, without I). U and "
-            "V have --embedding_dim rows.",
-            kSsiVariantNames);
-  flags.Add("ssi_dense_words", &options.dense_words,
-            "Number of the most frequent words that have columns in U and V; "
-            "the columns of the others are zero, so that those words match "
-            "only themselves, through I. 0 = all words have columns.",
-            {.min = 0, .max = kMaxVocabularySize});
-  flags.Add("ssi_pair_hash_buckets", &options.pair_hash_buckets,
-            "Hash kernels: number of weights that the word pairs share; "
-            "--ssi=full adds them to I, --ssi=full_no_identity does not. 0 = "
-            "each pair has its own.",
-            {.min = 0, .max = kMaxPairHashBuckets});
-  flags.Add(
-      "ssi_frequent_words", &options.frequent_words,
-      "Correlated feature hashing: number of words that count as frequent. In "
-      "U and V any other word is the mean of the --ssi_correlated_top_k "
-      "frequent ones that it occurs with most (DICE). 0 = off.",
-      {.min = 0, .max = kMaxFrequentWords});
-  flags.Add("ssi_correlated_top_k", &options.correlated_top_k,
-            "See --ssi_frequent_words; the paper uses 5.",
-            {.min = 0, .max = kMaxCorrelatedTopK});
-  flags.Add("ssi_correlated_pairing", &options.correlated_pairing,
-            "Correlated feature hashing: all (each frequent word that stands "
-            "for a word of the query meets each that stands for a word of the "
-            "title) or same_rank (the p-th meets the p-th, as in the paper's "
-            "eq. 6; vectors are --ssi_correlated_top_k times as long).",
-            kCorrelatedPairingNames);
-  flags.Add(
-      "ssi_mix_parts", &options.mix_parts,
-      "Correlated feature hashing: the --ssi_frequent_words have columns of U "
-      "and V for themselves, and others for correlated words; the two parts of "
-      "the score are mixed by a learned factor. Vectors have a block more.");
-  flags.Add(
-      "ssi_unknown_word_buckets", &options.unknown_word_buckets,
-      "Words that no training text has, or that are beyond --max_words, are "
-      "hashed to this many indices and match themselves, with the idf of the "
-      "rarest word. 0 = they are dropped, as in the paper and with bigrams. "
-      "Nothing with --ssi=low_rank_no_identity and an unhashed full.",
-      {.min = 0, .max = kMaxUnknownWordBuckets});
-  flags.Add("ssi_init_scale", &options.init_scale,
-            "Standard deviation of the initial U and V; 1 in the paper.",
-            {.min = 0, .max = 100, .above_min = true});
+absl::Status ResolveTower(TowerOptions& tower) {
+  if (tower.kind != v1::TOWER_KIND_CLSM && tower.clsm_window != 0) {
+    return FlagError("window", tower.clsm_window,
+                     "only --tower=clsm has windows");
+  }
+  switch (tower.kind) {
+    case v1::TOWER_KIND_DSSM:
+      if (tower.activation == v1::ACTIVATION_IDENTITY) {
+        return FlagError("activation", "linear",
+                         "the layers of --tower=dssm are tanh; --tower=linear "
+                         "has one layer without activation");
+      }
+      tower.activation = v1::ACTIVATION_TANH;
+      break;
+    case v1::TOWER_KIND_LINEAR:
+      // Its default is that of DSSM; a linear tower has none.
+      tower.hidden_dims.clear();
+      if (tower.activation == v1::ACTIVATION_UNSPECIFIED) {
+        tower.activation = v1::ACTIVATION_IDENTITY;
+      }
+      break;
+    case v1::TOWER_KIND_CLSM:
+      SEMRANK_RETURN_IF_ERROR(ResolveClsm(tower));
+      break;
+    default:  // SSI; ResolveSsi does the rest.
+      if (tower.activation == v1::ACTIVATION_TANH) {
+        return FlagError("activation", "tanh", "--tower=ssi has none");
+      }
+      tower.activation = v1::ACTIVATION_IDENTITY;
+      break;
+  }
+  if (tower.hidden_dims.size() > kMaxHiddenLayers) {
+    return FlagError("hidden", absl::StrJoin(tower.hidden_dims, ","),
+                     absl::StrFormat("at most %d layers", kMaxHiddenLayers));
+  }
+  // The negation refuses NaN too. 1 would drop every unit and divide by 0.
+  if (!(tower.dropout >= 0 && tower.dropout < 1)) {
+    return FlagError("dropout", tower.dropout, "must be 0 to below 1");
+  }
+  if (tower.dropout > 0 && tower.hidden_dims.empty()) {
+    return FlagError("dropout", tower.dropout,
+                     "drops hidden units, and this network has none");
+  }
+  return absl::OkStatus();
 }
 
-}  // namespace
-
-void AddNetworkFlags(CommandLine& flags, TrainOptions& options) {
-  AddTowerFlags(flags, options.tower);
-  AddFeatureFlags(flags, options.features);
-  AddSsiFlags(flags, options.ssi);
+absl::Status ResolveFeatures(FeatureOptions& features) {
+  SEMRANK_ASSIGN_OR_RETURN(features.lexical_weight,
+                           ParseLexical(features.lexical));
+  if (features.hash_buckets > 0 && !HasLetters(features.kind)) {
+    return FlagError(
+        "hash_buckets", features.hash_buckets,
+        absl::StrFormat("hashes letter n-grams, and --features=%s has none",
+                        NameOf(features.kind, kFeatureNames)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace semrank
