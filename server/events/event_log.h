@@ -47,7 +47,6 @@
 #include "server/base/periodic_task.h"
 #include "server/events/event_counters.h"
 #include "server/events/event_sink.h"
-#include "server/events/ranker_counters.h"
 #include "server/events/recent_ids.h"
 #include "server/events/record_writer.h"
 
