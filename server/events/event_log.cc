@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "model/base/random_id.h"
 #include "model/base/strings.h"
@@ -17,7 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 // A commit does not wait for more than this.
 constexpr std::size_t kMaxGatheredBytes = std::size_t{1} << 20;
-constexpr std::size_t kNumRemembered = 400'000;
 // Waits that are too long are looked for this many times in max_report_wait.
 constexpr int kLooksPerWait = 20;
 // How often the writer looks for records while none comes, and while some do.
@@ -63,9 +61,7 @@ EventLog::EventLog(std::unique_ptr<EventSink> sink, const KeyedHash& hash,
     : options_(std::move(options)),
       sink_(std::move(sink)),
       counters_(metrics),
-      rankers_(metrics),
-      lists_(kNumRemembered),
-      events_(kNumRemembered),
+      memory_(metrics),
       records_(*sink_, hash, options_.text),
       writer_([this] { Run(); }),
       watch_(options_.max_report_wait / kLooksPerWait,
@@ -96,7 +92,7 @@ std::string EventLog::AddImpression(Impression impression,
       return id;
     }
     // Precedes the commit, which adds the list's ranker.
-    lists_.Add(id, {.length = list_length});
+    memory_.AddList(id, list_length);
     queue_.impressions.push_back({std::move(impression)});
   }
   return id;
@@ -104,11 +100,10 @@ std::string EventLog::AddImpression(Impression impression,
 
 void EventLog::AddReport(EventReport report, Done done) {
   ReportOutcome outcome;
-  DropDuplicates(report, outcome);
+  outcome.num_duplicates = memory_.RemoveRepeated(report.events);
   for (const Impression& impression : report.impressions) {
-    lists_.Add(
-        impression.id,
-        {.length = static_cast<std::uint32_t>(impression.results.size())});
+    memory_.AddList(impression.id,
+                    static_cast<std::uint32_t>(impression.results.size()));
   }
   for (const Event& event : report.events) {
     if (!FindListLength(event.impression).has_value()) ++outcome.num_orphans;
@@ -136,18 +131,6 @@ absl::Status EventLog::Queue(EventReport& report, const ReportOutcome& outcome,
   queue_.reports.push_back({std::move(report), outcome});
   waiting_.push_back({Clock::now(), std::move(done)});
   return absl::OkStatus();
-}
-
-// An id is remembered when its event is on disk: a repetition before that is
-// written twice, rather than not at all if the first one fails.
-void EventLog::DropDuplicates(EventReport& report,
-                              ReportOutcome& outcome) const {
-  absl::flat_hash_set<std::string> ids;
-  outcome.num_duplicates = static_cast<std::uint32_t>(
-      std::erase_if(report.events, [&](const Event& event) {
-        return !event.id.empty() && (events_.Find(event.id).has_value() ||
-                                     !ids.insert(event.id).second);
-      }));
 }
 
 bool EventLog::Reserve(std::size_t num_bytes) {
@@ -275,7 +258,9 @@ void EventLog::Acknowledge(const absl::Status& status, const Batch& batch) {
   for (const auto& [impression, fits] : batch.impressions) {
     const bool is_kept = status.ok() && fits;
     counters_.CountImpressions(1, is_kept);
-    if (is_kept) CountList(impression);
+    // Names of other systems could be any number of series, so lists that were
+    // reported do not count.
+    if (is_kept) memory_.OnKept(impression, now());
   }
   for (const QueuedReport& queued : batch.reports) {
     AcknowledgeReport(status, queued);
@@ -288,7 +273,10 @@ void EventLog::AcknowledgeReport(const absl::Status& status,
   const bool is_kept = status.ok() && outcome.status.ok();
   counters_.CountImpressions(std::ssize(report.impressions), is_kept);
   if (is_kept) {
-    for (const Event& event : report.events) CountEvent(event);
+    for (const Event& event : report.events) {
+      counters_.CountEvent(event);
+      memory_.OnKept(event);
+    }
     counters_.CountOrphans(outcome.num_orphans);
     counters_.CountDuplicates(outcome.num_duplicates);
   }
@@ -298,25 +286,6 @@ void EventLog::AcknowledgeReport(const absl::Status& status,
   if (!outcome.status.ok()) return done({.status = outcome.status});
   counters_.CountUnwrittenReport();
   done({.status = Unwritten(ToStd(status.message()))});
-}
-
-// Names of other systems could be any number of series, so lists that were
-// reported do not count.
-void EventLog::CountList(const Impression& impression) {
-  if (!impression.ranker_b.empty()) return;
-  const std::uint32_t ranker = rankers_.CountList(impression.ranker, now());
-  lists_.Change(impression.id, [&](KnownList& list) { list.ranker = ranker; });
-}
-
-void EventLog::CountEvent(const Event& event) {
-  counters_.CountEvent(event);
-  if (!event.id.empty()) events_.Add(event.id, {});
-  if (event.kind != "click") return;
-  lists_.Change(event.impression, [&](KnownList& list) {
-    if (list.ranker == 0) return;
-    list.clicks = rankers_.CountClick(
-        list.ranker, static_cast<std::uint8_t>(list.clicks), event.position);
-  });
 }
 
 EventLog::Done EventLog::TakeFirstWaiting() {

@@ -17,8 +17,7 @@
 //   Privacy  users and sessions are written as keyed hashes, and the query as
 //            Options::text says.
 //   Memory   the queue twice, the lines of the largest commit, what the sink
-//            copies of them, and the latest ids (RecentIds): 32 MB of the two
-//            kinds together.
+//            copies of them, and 32 MB of EventMemory.
 //   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_EVENTS_EVENT_LOG_H_
 #define SEMRANK_SERVER_EVENTS_EVENT_LOG_H_
@@ -33,7 +32,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -46,8 +44,8 @@
 #include "server/base/metrics.h"
 #include "server/base/periodic_task.h"
 #include "server/events/event_counters.h"
+#include "server/events/event_memory.h"
 #include "server/events/event_sink.h"
-#include "server/events/recent_ids.h"
 #include "server/events/record_writer.h"
 
 namespace semrank {
@@ -100,9 +98,7 @@ class EventLog {
 
   // The length of the list of a remembered impression.
   std::optional<std::uint32_t> FindListLength(std::string_view id) const {
-    const std::optional<KnownList> list = lists_.Find(id);
-    if (!list.has_value()) return std::nullopt;
-    return list->length;
+    return memory_.FindListLength(id);
   }
 
   absl::Time now() const { return options_.now(); }
@@ -120,12 +116,6 @@ class EventLog {
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // What is remembered about a list.
-  struct KnownList {
-    std::uint32_t length = 0;
-    std::uint32_t ranker : 24 = 0;  // of RankerCounters; 0 = none
-    std::uint32_t clicks : 8 = 0;   // of RankerCounters
-  };
   struct QueuedImpression {
     Impression impression;
     bool fits = true;  // into the sink
@@ -151,8 +141,6 @@ class EventLog {
     Done done;  // null = was answered because the sink hangs
   };
 
-  // Removes events that are remembered, or whose id the report has twice.
-  void DropDuplicates(EventReport& report, ReportOutcome& outcome) const;
   // False if the queue has no room for `num_bytes`. Wakes the writer
   // when there is enough for a commit.
   bool Reserve(std::size_t num_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -176,8 +164,6 @@ class EventLog {
   void Acknowledge(const absl::Status& status, const Batch& batch);
   void AcknowledgeReport(const absl::Status& status,
                          const QueuedReport& queued);
-  void CountList(const Impression& impression);
-  void CountEvent(const Event& event);
   // The caller that waits longest; null = it was answered before.
   Done TakeFirstWaiting();
   // Answers callers that have waited too long.
@@ -186,9 +172,7 @@ class EventLog {
   const Options options_;
   const std::unique_ptr<EventSink> sink_;
   EventCounters counters_;
-  RankerCounters rankers_;  // of the writer
-  RecentIds<KnownList> lists_;
-  RecentIds<std::monostate> events_;
+  EventMemory memory_;
   LogThrottle removal_errors_{/*max_lines_per_second=*/1};
   RecordWriter records_;  // of the writer
 
