@@ -1,7 +1,5 @@
 #include "model/events/event_files.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -23,7 +21,7 @@
 #include "model/base/strings.h"
 #include "model/data/input_progress.h"
 #include "model/events/event_clock.h"
-#include "model/events/frame_lines.h"
+#include "model/events/event_frames.h"
 
 namespace semrank {
 namespace {
@@ -126,20 +124,6 @@ absl::StatusOr<std::vector<std::string>> ListEventFiles(
   if (error) return ErrnoStatus(error.value(), "list", folder);
   std::ranges::sort(files);
   return files;
-}
-
-void AppendEventFrame(std::string_view lines, std::string& file) {
-  constexpr int kLevel = 3;
-  const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(
-      ZSTD_createCCtx(), ZSTD_freeCCtx);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  const std::size_t size = file.size();
-  file.resize(size + ZSTD_compressBound(lines.size()));
-  // The bound is enough room, so that this cannot fail.
-  file.resize(size + ZSTD_compress2(context.get(), file.data() + size,
-                                    file.size() - size, lines.data(),
-                                    lines.size()));
 }
 
 // The files of one folder, one after another, with the next record read ahead.

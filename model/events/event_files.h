@@ -50,8 +50,6 @@ std::optional<EventFileId> ParseEventFileName(std::string_view name);
 // system if it cannot be listed.
 absl::StatusOr<std::vector<std::string>> ListEventFiles(
     const std::string& folder);
-// Appends `lines` as one Zstandard frame with a checksum.
-void AppendEventFrame(std::string_view lines, std::string& file);
 
 struct EventFileCounts {
   std::int64_t files = 0;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/events/event_files.h"
+#include "model/events/event_frames.h"
 
 namespace semrank {
 

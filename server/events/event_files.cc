@@ -15,6 +15,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/events/event_files.h"
+#include "model/events/event_frames.h"
 #include "model/events/event_writer.h"
 
 namespace semrank {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/events/event_files.h"
+#include "model/events/event_frames.h"
 #include "model/events/keyed_hash.h"
 #include "tests/client/commands/cli_test.h"
 

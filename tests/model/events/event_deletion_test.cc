@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/events/event_files.h"
+#include "model/events/event_frames.h"
 #include "model/events/event_writer.h"
 #include "model/events/keyed_hash.h"
 #include "tests/support/status_matchers.h"

@@ -11,6 +11,7 @@
 
 #include "model/events/event.h"
 #include "model/events/event_files.h"
+#include "model/events/event_frames.h"
 #include "model/train/data/load_training_data.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"

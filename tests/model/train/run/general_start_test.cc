@@ -8,6 +8,7 @@
 
 #include "model/events/event.h"
 #include "model/events/event_files.h"
+#include "model/events/event_frames.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,4 +1,6 @@
-#include "model/events/frame_lines.h"
+#include "model/events/event_frames.h"
+
+#include <zstd.h>
 
 #include <algorithm>
 
@@ -10,6 +12,20 @@ namespace {
 constexpr std::size_t kChunkBytes = std::size_t{1} << 17;
 
 }  // namespace
+
+void AppendEventFrame(std::string_view lines, std::string& file) {
+  constexpr int kLevel = 3;
+  const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(
+      ZSTD_createCCtx(), ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  const std::size_t size = file.size();
+  file.resize(size + ZSTD_compressBound(lines.size()));
+  // The bound is enough room, so that this cannot fail.
+  file.resize(size + ZSTD_compress2(context.get(), file.data() + size,
+                                    file.size() - size, lines.data(),
+                                    lines.size()));
+}
 
 absl::StatusOr<std::unique_ptr<FrameLines>> FrameLines::Open(
     const std::string& path) {

@@ -1,9 +1,7 @@
-// The lines of one file of events, by whole Zstandard frames. EventFileReader
+// The lines of one file of events in Zstandard frames. EventFileReader
 // (event_files.h) says what follows from a frame that is not whole.
-//
-//   Threads  not thread-safe.
-#ifndef SEMRANK_MODEL_EVENTS_FRAME_LINES_H_
-#define SEMRANK_MODEL_EVENTS_FRAME_LINES_H_
+#ifndef SEMRANK_MODEL_EVENTS_EVENT_FRAMES_H_
+#define SEMRANK_MODEL_EVENTS_EVENT_FRAMES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +17,12 @@
 
 namespace semrank {
 
+// Appends `lines` as one frame with a checksum.
+void AppendEventFrame(std::string_view lines, std::string& file);
+
+// Reads the lines by whole frames.
+//
+//   Threads  not thread-safe.
 class FrameLines {
  public:
   // A larger frame is returned before its checksum is known.
@@ -64,4 +68,4 @@ class FrameLines {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_EVENTS_FRAME_LINES_H_
+#endif  // SEMRANK_MODEL_EVENTS_EVENT_FRAMES_H_
