@@ -10,9 +10,8 @@
 #include "model/base/count_text.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
-#include "model/events/early_clicks.h"
+#include "model/events/click_memory.h"
 #include "model/events/event_clock.h"
-#include "model/events/robot_rules.h"
 
 namespace semrank {
 namespace {
