@@ -1,19 +1,24 @@
 #include "model/train/run/general_start.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <system_error>
 #include <tuple>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "model/data/input_lines.h"
 #include "model/data/pair_reader.h"
 #include "model/data/text_table.h"
 #include "model/events/click_join.h"
 #include "model/events/event_files.h"
+#include "model/format/model_bundle.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
@@ -59,30 +64,8 @@ class ClickedTexts {
   std::string normalized_;
 };
 
-}  // namespace
-
-std::string FindInstalledModel(std::string_view name) {
-  std::error_code error;
-  const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const std::filesystem::path& prefix :
-       {program.parent_path().parent_path(), std::filesystem::path("/usr")}) {
-    const std::filesystem::path folder =
-        prefix / "share" / "semrank" / "models" / name;
-    if (std::filesystem::is_directory(folder, error)) return folder.string();
-  }
-  return "";
-}
-
-std::string FolderOfModel(const std::string& name) {
-  std::error_code error;
-  if (std::filesystem::exists(name, error)) return name;
-  const std::string installed = FindInstalledModel(name);
-  return installed.empty() ? name : installed;
-}
-
-absl::StatusOr<LogLanguage> ReadLanguage(const std::vector<std::string>& files,
-                                         const Featurizer& featurizer) {
+absl::StatusOr<LogLanguage> ReadLanguageOfPairs(
+    const std::vector<std::string>& files, const Featurizer& featurizer) {
   // The run itself reports bad lines.
   BadLines bad_lines(std::numeric_limits<std::int64_t>::max(),
                      /*num_before=*/0, [](std::string_view) {});
@@ -114,6 +97,55 @@ absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
   if (status.ok()) status = join.Finish();
   if (!status.ok() && texts.is_small()) return status;
   return LogLanguage{texts.share(), texts.is_small()};
+}
+
+}  // namespace
+
+std::string FindInstalledModel(std::string_view name) {
+  std::error_code error;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe", error);
+  for (const std::filesystem::path& prefix :
+       {program.parent_path().parent_path(), std::filesystem::path("/usr")}) {
+    const std::filesystem::path folder =
+        prefix / "share" / "semrank" / "models" / name;
+    if (std::filesystem::is_directory(folder, error)) return folder.string();
+  }
+  return "";
+}
+
+std::string FolderOfModel(const std::string& name) {
+  std::error_code error;
+  if (std::filesystem::exists(name, error)) return name;
+  const std::string installed = FindInstalledModel(name);
+  return installed.empty() ? name : installed;
+}
+
+absl::StatusOr<LogLanguage> ReadLanguage(const DataOptions& data,
+                                         const Featurizer& featurizer) {
+  return data.event_paths.empty()
+             ? ReadLanguageOfPairs(data.train_files, featurizer)
+             : ReadLanguageOfEvents(data.event_paths, data.max_bad_lines,
+                                    featurizer);
+}
+
+absl::StatusOr<std::string> GeneralModelFor(const DataOptions& data) {
+  const std::string general = FindInstalledModel(kGeneralModel);
+  if (general.empty() || !HasClicks(data) ||
+      !std::ranges::all_of(data.train_files, IsRereadable)) {
+    return "";
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const auto model, LoadModel(general));
+  SEMRANK_ASSIGN_OR_RETURN(const LogLanguage log,
+                           ReadLanguage(data, model->featurizer()));
+  const double known = log.known.OfWords();
+  if (!log.is_small || known < kMinWordsOfLanguage) return "";
+  absl::FPrintF(stderr,
+                "begins from the general English model %s, which knows %.0f %% "
+                "of the words of the log (--init_from=none: from random "
+                "weights)\n",
+                general, 100 * known);
+  return general;
 }
 
 }  // namespace semrank

@@ -9,11 +9,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/data/input_lines.h"
 #include "model/text/featurizer.h"
+#include "model/train/options/train_options.h"
 #include "model/train/start/start_language.h"
 
 namespace semrank {
@@ -41,14 +40,16 @@ struct LogLanguage {
   KnownShare known;
   bool is_small = false;  // at most kMaxPairsForGeneral pairs
 };
-// Reads files that can be read twice. Lines that cannot be used are skipped
-// without a report. Fails as PairReader.
-absl::StatusOr<LogLanguage> ReadLanguage(const std::vector<std::string>& files,
+// Reads the events or the files of pairs, which can be read twice. Lines of
+// these that cannot be used are skipped without a report. Fails as
+// ForEachEvent, ClickJoin and PairReader.
+absl::StatusOr<LogLanguage> ReadLanguage(const DataOptions& data,
                                          const Featurizer& featurizer);
-// Reads events (DataOptions::event_paths). Fails as ForEachEvent and ClickJoin.
-absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
-    const std::vector<std::string>& paths, const BadLineLimit& max_bad_lines,
-    const Featurizer& featurizer);
+
+// The folder of the general model if it is installed and `data` is a small
+// English log, as standard error then says; otherwise "". Fails as LoadModel
+// and ReadLanguage.
+absl::StatusOr<std::string> GeneralModelFor(const DataOptions& data);
 
 }  // namespace semrank
 

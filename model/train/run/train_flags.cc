@@ -211,43 +211,16 @@ constexpr std::string_view kShapeFlags[] = {
     "hidden",       "activation",   "embedding_dim", "ngram_length",
     "hash_buckets", "general_start"};
 
-// The general model, for a small English log that is trained with the default
-// shape; "" for any other run.
-absl::StatusOr<std::string> DefaultStart(const CommandLine& command_line,
-                                         const DataOptions& data) {
-  const std::string general = FindInstalledModel(kGeneralModel);
-  if (general.empty() || !HasClicks(data) ||
-      !std::ranges::all_of(data.train_files, IsRereadable) ||
-      std::ranges::any_of(kShapeFlags, [&](std::string_view flag) {
-        return command_line.IsSet(flag);
-      })) {
-    return "";
-  }
-  SEMRANK_ASSIGN_OR_RETURN(const auto model, LoadModel(general));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const LogLanguage log,
-      data.event_paths.empty()
-          ? ReadLanguage(data.train_files, model->featurizer())
-          : ReadLanguageOfEvents(data.event_paths, data.max_bad_lines,
-                                 model->featurizer()));
-  const double known = log.known.OfWords();
-  if (!log.is_small || known < kMinWordsOfLanguage) return "";
-  absl::FPrintF(stderr,
-                "begins from the general English model %s, which knows %.0f %% "
-                "of the words of the log (--init_from=none: from random "
-                "weights)\n",
-                general, 100 * known);
-  return general;
-}
-
 // The folder of --init_from; "" = random weights.
 absl::StatusOr<std::string> StartOf(const CommandLine& command_line,
                                     const TrainFlags& flags) {
   if (flags.init_from == "none") return "";
-  if (flags.init_from.empty()) {
-    return DefaultStart(command_line, flags.options.data);
-  }
-  return FolderOfModel(flags.init_from);
+  if (!flags.init_from.empty()) return FolderOfModel(flags.init_from);
+  const bool has_own_shape = std::ranges::any_of(
+      kShapeFlags,
+      [&](std::string_view flag) { return command_line.IsSet(flag); });
+  if (has_own_shape) return "";
+  return GeneralModelFor(flags.options.data);
 }
 
 absl::StatusOr<const Recipe*> ChooseRecipe(
@@ -314,6 +287,26 @@ std::string Quoted(const std::string& value) {
   return is_plain ? value : absl::StrCat("\"", value, "\"");
 }
 
+// A line of --print_options. `before` is what the value was before the options
+// were resolved.
+std::string DescribeFlag(const FlagValue& flag, const std::string& before,
+                         const TrainOptions& options) {
+  const std::string unused = WhatMakesUnused(flag.name, options);
+  std::string line =
+      absl::StrFormat("%-40s # %s",
+                      absl::StrCat(unused.empty() ? "" : "# ", flag.name, " = ",
+                                   Quoted(flag.value)),
+                      flag.source);
+  if (before != flag.value) absl::StrAppend(&line, " (", Quoted(before), ")");
+  const std::string choice = DescribeChoiceOfData(flag.name, options);
+  if (!unused.empty()) {
+    absl::StrAppend(&line, ", no effect with --", unused);
+  } else if (!choice.empty()) {
+    absl::StrAppend(&line, "; the data decide: ", choice);
+  }
+  return line;
+}
+
 }  // namespace
 
 void AddTrainFlags(CommandLine& command_line, TrainFlags& flags) {
@@ -359,25 +352,10 @@ absl::StatusOr<std::string> DescribeOptions(CommandLine& command_line,
   std::string text =
       "# flag = value, # where it comes from (and what the value stands for)\n";
   for (std::size_t i = 0; i < used.size(); ++i) {
-    const FlagValue& flag = used[i];
     // A file that had it would only print.
-    if (flag.name == "print_options") continue;
-    const std::string unused = WhatMakesUnused(flag.name, flags.options);
-    absl::StrAppendFormat(&text, "%-40s # %s",
-                          absl::StrCat(unused.empty() ? "" : "# ", flag.name,
-                                       " = ", Quoted(flag.value)),
-                          flag.source);
-    if (given[i].value != flag.value) {
-      absl::StrAppendFormat(&text, " (%s)", Quoted(given[i].value));
-    }
-    if (!unused.empty()) {
-      absl::StrAppendFormat(&text, ", no effect with --%s", unused);
-    } else if (const std::string choice =
-                   DescribeChoiceOfData(flag.name, flags.options);
-               !choice.empty()) {
-      absl::StrAppendFormat(&text, "; the data decide: %s", choice);
-    }
-    text += '\n';
+    if (used[i].name == "print_options") continue;
+    absl::StrAppend(&text, DescribeFlag(used[i], given[i].value, flags.options),
+                    "\n");
   }
   return text;
 }

@@ -38,7 +38,12 @@ class GeneralStartTest : public ::testing::Test {
     std::string file;
     AppendEventFrame(lines_, file);
     const std::string path = dir_.Write(EventFileName(0, 1), file);
-    return ReadLanguageOfEvents({path}, 0, featurizer_);
+    return ReadEvents(path);
+  }
+  absl::StatusOr<LogLanguage> ReadEvents(const std::string& path) {
+    DataOptions data;
+    data.event_paths = {path};
+    return ReadLanguage(data, featurizer_);
   }
 
   TempDir dir_;
@@ -67,7 +72,7 @@ TEST_F(GeneralStartTest, EventsOfManyPairsAreNoSmallLog) {
 }
 
 TEST_F(GeneralStartTest, EventsThatCannotBeReadAreAnError) {
-  EXPECT_THAT(ReadLanguageOfEvents({dir_.File("none")}, 0, featurizer_),
+  EXPECT_THAT(ReadEvents(dir_.File("none")),
               StatusIs(absl::StatusCode::kNotFound));
 }
 
