@@ -13,9 +13,9 @@
 #include "model/events/keyed_hash.h"
 #include "model/redis/redis_tls.h"
 #include "server/events/event_files.h"
-#include "server/events/event_log.h"
 #include "server/events/event_sink.h"
 #include "server/events/kafka_event_sink.h"
+#include "server/events/record_writer.h"
 #include "server/events/redis_event_sink.h"
 
 namespace semrank {
