@@ -5,7 +5,8 @@
 //            that is not English, or without an installed general model, gets a
 //            model whose score is the lexical cosine alone.
 //   Errors   those of the documents' reader; InvalidArgument without two
-//   titles. Threads  one thread calls.
+//            titles.
+//   Threads  one thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_NO_CLICKS_H_
 #define SEMRANK_MODEL_TRAIN_RUN_NO_CLICKS_H_
 
