@@ -281,12 +281,10 @@ absl::Status CheckHarvest(const Harvest& harvest,
   return absl::FailedPreconditionError(absl::StrFormat(
       "the examination of positions cannot be estimated: %s of a query changed "
       "position, with %s%s; it needs %d titles and %d clicks. Where titles "
-      "stay "
-      "in their places, a position that is rarely looked at cannot be "
+      "stay in their places, a position that is rarely looked at cannot be "
       "distinguished from titles that are rarely wanted (arXiv:2506.20501). "
-      "Let "
-      "the server exchange some results (semrank-server --explore=0.05), give "
-      "a curve that you know (--position_bias=FILE), or do not correct "
+      "Let the server exchange some results (semrank-server --explore=0.05), "
+      "give a curve that you know (--position_bias=FILE), or do not correct "
       "(--position_bias=none)",
       CountText(harvest.num_changed_titles, "title"),
       CountText(harvest.num_clicks, "click"),

@@ -6,8 +6,7 @@
 //   Method    intervention harvesting (Agarwal, Zaitsev, Wang, Li, Najork and
 //             Joachims, WSDM 2019): only titles that were shown at several
 //             positions are used. p maximises
-//                 sum over (q, d), k of  c_k log(n_k p_k / sum over j of n_j
-//                 p_j)
+//               sum over (q, d), k of c_k log(n_k p_k / sum over j of n_j p_j)
 //             for n_k impressions and c_k clicks of the title at position k:
 //             its clicks fall on its positions as impressions and examination
 //             have it, whatever r is. This is the likelihood of rare clicks

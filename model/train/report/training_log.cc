@@ -85,8 +85,7 @@ std::optional<std::string> DescribeLossGrowth(
   if (!(before > first && last > first)) return std::nullopt;
   return absl::StrFormat(
       "the training loss was %.4f in epoch 1 and has been higher for two "
-      "epochs "
-      "(%.4f, %.4f): --learning_rate=%g may be too high",
+      "epochs (%.4f, %.4f): --learning_rate=%g may be too high",
       first, before, last, learning_rate);
 }
 

@@ -296,8 +296,7 @@ absl::Status RefuseLoss(const TrainOptions& options, const std::string& loss,
   const bool saved = state != nullptr && state->HasCheckpoint();
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s. Nothing is published. More pairs, or --lexical=0.9, which leaves "
-      "the "
-      "ranking to letters, may help; %s",
+      "the ranking to letters, may help; %s",
       loss,
       saved ? absl::StrFormat("the weights are in %s, and the same command "
                               "with --resume --force publishes them",
