@@ -1,13 +1,17 @@
 #include "model/train/options/recipes.h"
 
+#include <cstdint>
 #include <span>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
+#include "model/format/model_config.h"
+#include "model/train/options/train_options.h"
 
 namespace semrank {
 namespace {
@@ -59,6 +63,11 @@ constexpr Recipe kPresetRecipes[] = {
      "gamma=15 logq=0 biases=false epochs=2 valid_fraction=0 weights=int8 "
      "general_start=true keep_pairs=0"}};
 
+std::string NameOf(bool value) { return value ? "true" : "false"; }
+
+// Rate and epochs of a run that continues a model: STARTS.md, "Measured".
+constexpr std::string_view kContinueSettings = "epochs=6 learning_rate=0.0005";
+
 }  // namespace
 
 const Recipe& TowerRecipe(v1::TowerKind tower) {
@@ -77,6 +86,55 @@ absl::StatusOr<const Recipe*> PresetRecipe(std::string_view name) {
   return FlagError(
       "preset", name,
       absl::StrCat("not known; there are ", absl::StrJoin(known, ", ")));
+}
+
+std::string ModelSettings(const v1::ModelConfig& config) {
+  const v1::FeatureSpec& features = config.features();
+  std::string settings = absl::StrCat(
+      "tower=", NameOf(config.tower(), kTowerNames),
+      " shared_towers=", NameOf(config.shared_towers()),
+      " hidden=", absl::StrJoin(config.hidden_dims(), ","),
+      " activation=", NameOf(config.activation(), kActivationNames),
+      " window=", config.clsm_window(),
+      " hash_buckets=", features.hash_buckets());
+  if (!config.training().general_start()) {
+    // The file has biases in any case, which are 0 without.
+    absl::StrAppend(&settings,
+                    " biases=", NameOf(!config.training().without_biases()),
+                    " features=", NameOf(features.kind(), kFeatureNames));
+  }
+  const auto append_positive = [&](const char* flag, std::int64_t value) {
+    if (value > 0) absl::StrAppend(&settings, " ", flag, "=", value);
+  };
+  // Variants of SSI without vectors have 0, which no flag can.
+  append_positive("embedding_dim", config.embedding_dim());
+  append_positive("ngram_length", features.ngram_length());
+  if (config.tower() != v1::TOWER_KIND_SSI) return settings;
+  // num_words counts the buckets of unknown words, the flag does not.
+  append_positive("max_words", std::int64_t{features.num_words()} -
+                                   config.ssi().unknown_word_buckets());
+  append_positive("max_bigrams", features.num_bigrams());
+  const v1::SsiSpec& ssi = config.ssi();
+  absl::StrAppend(
+      &settings, " ssi=", NameOf(ssi.variant(), kSsiVariantNames),
+      " ssi_dense_words=", ssi.num_dense_words(),
+      " ssi_pair_hash_buckets=", ssi.pair_hash_buckets(),
+      " ssi_frequent_words=", ssi.num_frequent_words(),
+      " ssi_correlated_top_k=", ssi.correlated_top_k(),
+      " ssi_correlated_pairing=", PairsSameRank(ssi) ? "same_rank" : "all",
+      " ssi_mix_parts=", NameOf(ssi.mixes_parts()),
+      " ssi_unknown_word_buckets=", ssi.unknown_word_buckets());
+  // The file does not have it: U and V begin as the model's. The value is that
+  // of a run without the flag, because a checkpoint compares it.
+  absl::StrAppend(&settings, " ssi_init_scale=", SsiOptions().init_scale);
+  return settings;
+}
+
+std::string ContinueSettings(const v1::ModelConfig& config) {
+  return absl::StrCat(ToAbsl(kContinueSettings), " lexical=",
+                      config.has_lexical()
+                          ? absl::StrFormat("%.17g", config.lexical().weight())
+                          : "none");
 }
 
 std::vector<std::pair<std::string, std::string>> SplitSettings(

@@ -1,6 +1,7 @@
-// Settings that go together: the defaults of each tower (--tower), and those of
-// a paper to the letter (--preset; MATHEMATICS.md says what a paper leaves
-// open). A recipe lists what differs from the defaults of TrainOptions.
+// Settings that go together: the defaults of each tower (--tower), those of a
+// paper to the letter (--preset; MATHEMATICS.md says what a paper leaves open),
+// and those of a model that a run begins from (--init_from). A recipe lists
+// what differs from the defaults of TrainOptions.
 #ifndef SEMRANK_MODEL_TRAIN_OPTIONS_RECIPES_H_
 #define SEMRANK_MODEL_TRAIN_OPTIONS_RECIPES_H_
 
@@ -27,6 +28,16 @@ const Recipe& TowerRecipe(v1::TowerKind tower);
 
 // FlagError for a name that is not known.
 absl::StatusOr<const Recipe*> PresetRecipe(std::string_view name);
+
+// The flags that the model of `config` decides for a run that begins from it.
+// Dropout belongs to the training. The features of a general start are added to
+// those of the run.
+std::string ModelSettings(const v1::ModelConfig& config);
+
+// Defaults of a run that continues the model of `config`. The pairs that its
+// towers have learned do not show which lexical weight new ones need, so that
+// of the model stays.
+std::string ContinueSettings(const v1::ModelConfig& config);
 
 // (flag, value) of each of `settings`.
 std::vector<std::pair<std::string, std::string>> SplitSettings(

@@ -12,10 +12,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 #include "model/data/input_lines.h"
 #include "model/format/manifest.h"
@@ -31,7 +29,7 @@
 namespace semrank {
 namespace {
 
-// A published model that training begins from (--init_from). It determines the
+// A published model that training begins from (--init_from) determines the
 // shape of the towers (or of SSI's W), the initial weights (start_weights.h)
 // and the vocabulary, which grows by that of the run's texts. SSI takes words,
 // idf and correlated words from the model as they are, because with others its
@@ -53,65 +51,6 @@ Place PlaceOf(const std::string& path) {
   const std::filesystem::path parent = folder.parent_path();
   return {.model_dir = parent.empty() ? "." : parent.string(),
           .version = *version};
-}
-
-std::string NameOf(bool value) { return value ? "true" : "false"; }
-
-// Rate and epochs of a run that continues a model: STARTS.md, "Measured".
-constexpr std::string_view kContinueSettings = "epochs=6 learning_rate=0.0005";
-
-// Defaults of a run that continues the model of `config`. The pairs that its
-// towers have learned do not show which lexical weight new ones need, so that
-// of the model stays.
-std::string ContinueSettings(const v1::ModelConfig& config) {
-  return absl::StrCat(ToAbsl(kContinueSettings), " lexical=",
-                      config.has_lexical()
-                          ? absl::StrFormat("%.17g", config.lexical().weight())
-                          : "none");
-}
-
-// The flags that the model decides. Dropout belongs to the training. The
-// features of a general start are added to those of the run.
-std::string SettingsOf(const v1::ModelConfig& config) {
-  const v1::FeatureSpec& features = config.features();
-  std::string settings = absl::StrCat(
-      "tower=", NameOf(config.tower(), kTowerNames),
-      " shared_towers=", NameOf(config.shared_towers()),
-      " hidden=", absl::StrJoin(config.hidden_dims(), ","),
-      " activation=", NameOf(config.activation(), kActivationNames),
-      " window=", config.clsm_window(),
-      " hash_buckets=", features.hash_buckets());
-  if (!config.training().general_start()) {
-    // The file has biases in any case, which are 0 without.
-    absl::StrAppend(&settings,
-                    " biases=", NameOf(!config.training().without_biases()),
-                    " features=", NameOf(features.kind(), kFeatureNames));
-  }
-  const auto append_positive = [&](const char* flag, std::int64_t value) {
-    if (value > 0) absl::StrAppend(&settings, " ", flag, "=", value);
-  };
-  // Variants of SSI without vectors have 0, which no flag can.
-  append_positive("embedding_dim", config.embedding_dim());
-  append_positive("ngram_length", features.ngram_length());
-  if (config.tower() != v1::TOWER_KIND_SSI) return settings;
-  // num_words counts the buckets of unknown words, the flag does not.
-  append_positive("max_words", std::int64_t{features.num_words()} -
-                                   config.ssi().unknown_word_buckets());
-  append_positive("max_bigrams", features.num_bigrams());
-  const v1::SsiSpec& ssi = config.ssi();
-  absl::StrAppend(
-      &settings, " ssi=", NameOf(ssi.variant(), kSsiVariantNames),
-      " ssi_dense_words=", ssi.num_dense_words(),
-      " ssi_pair_hash_buckets=", ssi.pair_hash_buckets(),
-      " ssi_frequent_words=", ssi.num_frequent_words(),
-      " ssi_correlated_top_k=", ssi.correlated_top_k(),
-      " ssi_correlated_pairing=", PairsSameRank(ssi) ? "same_rank" : "all",
-      " ssi_mix_parts=", NameOf(ssi.mixes_parts()),
-      " ssi_unknown_word_buckets=", ssi.unknown_word_buckets());
-  // The file does not have it: U and V begin as the model's. The value is that
-  // of a run without the flag, because a checkpoint compares it.
-  absl::StrAppend(&settings, " ssi_init_scale=", SsiOptions().init_scale);
-  return settings;
 }
 
 // Whether a run whose flag was given as `given` can begin from a model that has
@@ -182,7 +121,7 @@ void BeginFromRandomWeights(TrainOptions& options) {
 // flag that was given and wants another shape than the model's.
 absl::Status SetModelFlags(const v1::ModelConfig& config,
                            CommandLine& command_line) {
-  const std::string settings = SettingsOf(config);
+  const std::string settings = ModelSettings(config);
   std::map<std::string, std::string> given;
   for (const FlagValue& flag : command_line.Values()) {
     if (command_line.IsSet(flag.name)) given[flag.name] = flag.value;
