@@ -68,6 +68,21 @@ std::string NameOf(bool value) { return value ? "true" : "false"; }
 // Rate and epochs of a run that continues a model: STARTS.md, "Measured".
 constexpr std::string_view kContinueSettings = "epochs=6 learning_rate=0.0005";
 
+std::string SsiSettings(const v1::SsiSpec& ssi) {
+  return absl::StrCat(
+      " ssi=", NameOf(ssi.variant(), kSsiVariantNames),
+      " ssi_dense_words=", ssi.num_dense_words(),
+      " ssi_pair_hash_buckets=", ssi.pair_hash_buckets(),
+      " ssi_frequent_words=", ssi.num_frequent_words(),
+      " ssi_correlated_top_k=", ssi.correlated_top_k(),
+      " ssi_correlated_pairing=", PairsSameRank(ssi) ? "same_rank" : "all",
+      " ssi_mix_parts=", NameOf(ssi.mixes_parts()),
+      " ssi_unknown_word_buckets=", ssi.unknown_word_buckets(),
+      // The file does not have it: U and V begin as the model's. The value is
+      // that of a run without the flag, because a checkpoint compares it.
+      " ssi_init_scale=", SsiOptions().init_scale);
+}
+
 }  // namespace
 
 const Recipe& TowerRecipe(v1::TowerKind tower) {
@@ -114,19 +129,7 @@ std::string ModelSettings(const v1::ModelConfig& config) {
   append_positive("max_words", std::int64_t{features.num_words()} -
                                    config.ssi().unknown_word_buckets());
   append_positive("max_bigrams", features.num_bigrams());
-  const v1::SsiSpec& ssi = config.ssi();
-  absl::StrAppend(
-      &settings, " ssi=", NameOf(ssi.variant(), kSsiVariantNames),
-      " ssi_dense_words=", ssi.num_dense_words(),
-      " ssi_pair_hash_buckets=", ssi.pair_hash_buckets(),
-      " ssi_frequent_words=", ssi.num_frequent_words(),
-      " ssi_correlated_top_k=", ssi.correlated_top_k(),
-      " ssi_correlated_pairing=", PairsSameRank(ssi) ? "same_rank" : "all",
-      " ssi_mix_parts=", NameOf(ssi.mixes_parts()),
-      " ssi_unknown_word_buckets=", ssi.unknown_word_buckets());
-  // The file does not have it: U and V begin as the model's. The value is that
-  // of a run without the flag, because a checkpoint compares it.
-  absl::StrAppend(&settings, " ssi_init_scale=", SsiOptions().init_scale);
+  absl::StrAppend(&settings, SsiSettings(config.ssi()));
   return settings;
 }
 
