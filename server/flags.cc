@@ -10,6 +10,8 @@
 #include "model/cli/command_line.h"
 #include "model/text/text_limit.h"
 #include "server/base/request_log.h"
+#include "server/event_options.h"
+#include "server/experiment_options.h"
 #include "server/options.h"
 #include "server/vectors/circuit_breaker.h"
 

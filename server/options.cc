@@ -15,6 +15,7 @@
 #include "model/cli/command_line.h"
 #include "model/format/version_directory.h"
 #include "server/base/errors.h"
+#include "server/events/redis_event_sink.h"
 #include "server/http/http_origins.h"
 #include "server/open_files.h"
 

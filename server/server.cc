@@ -13,6 +13,7 @@
 #include "model/base/thread_pool.h"
 #include "server/api/json_api.h"
 #include "server/base/logging.h"
+#include "server/event_options.h"
 #include "server/http/http_origins.h"
 #include "server/pages/pages.h"
 #include "server/pages/status_page.h"
