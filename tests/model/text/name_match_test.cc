@@ -81,6 +81,7 @@ TEST(SameTextTest, ComposedAndDecomposedAccentsAreTheSame) {
   EXPECT_TRUE(IsSameText("Apple ", "\tApple"));
   EXPECT_TRUE(IsSameText("Caf\u00E9", "Cafe\u0301"));
   EXPECT_TRUE(IsSameText("\uD55C", "\u1112\u1161\u11AB"));
+  EXPECT_TRUE(IsSameText("1 K", "1 \u212A"));  // the sign of kelvins
 }
 
 TEST(SameTextTest, CaseWidthAccentsAndSignsMakeADifference) {
