@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/events/event_frames.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
