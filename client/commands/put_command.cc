@@ -281,6 +281,52 @@ absl::Status PrintCounts(OutputFormat format, const PutCounts& counts) {
       DescribeSkipped(counts.num_skipped_lines())));
 }
 
+// Why nothing was put, although all lines were read. A file of bad lines is
+// probably not UTF-8. What other machines or an earlier run have put may be all
+// that the file contains.
+absl::Status CheckPutSomething(const PutOptions& options,
+                               const PutCounts& counts) {
+  const std::string& path = options.documents.path;
+  if (counts.num_documents() > 0) return absl::OkStatus();
+  if (counts.num_bad_lines > 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "--documents=%s: no document was put, %s skipped", path,
+        CountText(counts.num_bad_lines, "bad line was", "bad lines were")));
+  }
+  if (counts.last_line > 0 || options.reader.shard.count > 1) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrFormat("--documents=%s: contains no documents", path));
+}
+
+// After a failure. A server without --store loses its documents when it ends,
+// and a client cannot see whether it has one.
+void PrintHowToContinue(const PutOptions& options, const PutCounts& counts,
+                        const absl::Status& status) {
+  if (counts.last_line == 0) return;
+  const std::string line = GroupDigits(counts.last_line);
+  const bool may_be_lost =
+      absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+  if (!options.state.empty()) {
+    if (!may_be_lost) return;
+    absl::FPrintF(stderr,
+                  "all documents up to line %s were put: if the server keeps "
+                  "them (--store), the same command continues there; otherwise "
+                  "remove %s and begin again\n",
+                  line, options.state);
+    return;
+  }
+  absl::FPrintF(stderr,
+                may_be_lost
+                    ? "all documents up to line %s were put: if the server "
+                      "keeps them (--store), continue with --skip_lines=%d; "
+                      "otherwise begin again\n"
+                    : "all documents up to line %s are put: continue with "
+                      "--skip_lines=%d\n",
+                line, counts.last_line);
+}
+
 // By value, since several flags together decide how the file is read.
 absl::Status RunPut(PutOptions options, const CommonOptions& common) {
   options.reader.max_bad_lines = options.documents.max_bad_lines;
@@ -292,24 +338,13 @@ absl::Status RunPut(PutOptions options, const CommonOptions& common) {
   PutCounts counts;
   absl::Status status =
       PutFile(*client, options, common.client.address, counts);
-  // An empty file is fine, but a file of bad lines is probably not UTF-8.
-  if (status.ok() && counts.num_documents() == 0 && counts.num_bad_lines > 0) {
-    status = absl::InvalidArgumentError(absl::StrFormat(
-        "--documents=%s: no document was put, %s skipped",
-        options.documents.path,
-        CountText(counts.num_bad_lines, "bad line was", "bad lines were")));
-  }
+  if (status.ok()) status = CheckPutSomething(options, counts);
   // Also after a failure, since the counts say what is in the catalog. A run
   // that failed before its first document has nothing to say.
   if (status.ok() || counts.num_documents() > 0) {
     SEMRANK_RETURN_IF_ERROR(PrintCounts(common.ResultFormat(), counts));
   }
-  if (!status.ok() && counts.last_line > 0 && options.state.empty()) {
-    absl::FPrintF(stderr,
-                  "all documents up to line %s are put: continue with "
-                  "--skip_lines=%d\n",
-                  GroupDigits(counts.last_line), counts.last_line);
-  }
+  if (!status.ok()) PrintHowToContinue(options, counts, status);
   SEMRANK_RETURN_IF_ERROR(status);
   if (counts.num_refused == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -334,7 +369,8 @@ Command AddPutCommand(CommandLine& program, const CommonOptions& common) {
               kFormats);
   command.Add("state", &options->state,
               "File that keeps how far an interrupted run came, so that the "
-              "same command continues it; removed at the end. Empty = none.");
+              "same command continues it; removed at the end. Empty = none.",
+              "FILE");
   command.Add("numeric_ids", &options->reader.form.numeric_ids,
               "The ids are numbers from 0 to 2^64 - 1, which need less memory "
               "than names. The number 7 and the name \"7\" are different ids.");

@@ -116,6 +116,45 @@ TEST_F(CliTest, JsonCountsTheSkippedLinesOfAnyFile) {
   }
 }
 
+TEST_F(CliTest, PutFailsIfThereAreNoDocuments) {
+  for (const std::string content : {"", "\n"}) {
+    const std::string file = dir_.Write("empty.tsv", content);
+    const auto run = Run({"put", "--documents=" + file});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_EQ(run.out, "");
+    EXPECT_THAT(run.err,
+                HasSubstr("--documents=" + file + ": contains no documents"));
+    // The shard of another machine may have them.
+    EXPECT_EQ(Run({"put", "--documents=" + file, "--shard=2/3"}).exit_code, 0);
+  }
+  const std::string one = dir_.Write("one.tsv", "1\ttv\n");
+  EXPECT_EQ(Run({"put", "--documents=" + one, "--skip_lines=1"}).exit_code, 0);
+}
+
+// The server may lose what was put when it ends.
+TEST_F(CliTest, PutToAServerThatEndsSaysWhetherToContinue) {
+  std::string documents;
+  for (int i = 0; i < 1'500; ++i) documents += std::to_string(i) + "\ttv\n";
+  const std::string file = dir_.Write("docs.tsv", documents);
+  const std::string state = dir_.File("state");
+  const auto put = [&](const grpc::Status& status, const std::string& flag) {
+    server_.EndPuts(status);
+    const auto run =
+        Run({"put", "--documents=" + file, "--max_attempts=1", flag});
+    EXPECT_EQ(run.exit_code, 1);
+    return run.err;
+  };
+  const grpc::Status ended(grpc::StatusCode::UNAVAILABLE, "Socket closed");
+  EXPECT_THAT(put(ended, "--numeric_ids"),
+              HasSubstr("all documents up to line 1,000 were put: if the "
+                        "server keeps them (--store), continue with "
+                        "--skip_lines=1000; otherwise begin again\n"));
+  EXPECT_THAT(put(ended, "--state=" + state),
+              HasSubstr("otherwise remove " + state + " and begin again\n"));
+  EXPECT_THAT(put({grpc::StatusCode::INTERNAL, "bug"}, "--numeric_ids"),
+              HasSubstr("are put: continue with --skip_lines=1000\n"));
+}
+
 TEST_F(CliTest, PutStopsAtAQuoteThatIsNotClosed) {
   std::string documents = "id,title\n";
   for (int i = 0; i < 40; ++i) {

@@ -187,6 +187,11 @@ void FakeServer::OnReportEvents(
   report_ = std::move(handler);
 }
 
+void FakeServer::EndPuts(const grpc::Status& status) {
+  const MutexLock lock(mutex_);
+  end_puts_ = status;
+}
+
 void FakeServer::SetLimits(const v1::Limits& limits) {
   const MutexLock lock(mutex_);
   limits_ = limits;
@@ -305,6 +310,8 @@ grpc::Status FakeServer::PutDocumentsStream(
     response.set_num_created(message.documents_size());
     num_documents += message.documents_size();
     stream->Write(response);
+    const MutexLock lock(mutex_);
+    if (end_puts_.has_value()) return *end_puts_;
   }
   return grpc::Status::OK;
 }

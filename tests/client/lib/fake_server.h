@@ -77,6 +77,10 @@ class FakeServer final : private v1::RankingService::Service,
   void OnReportEvents(
       Handler<v1::ReportEventsRequest, v1::ReportEventsResponse> handler);
 
+  // From now on a stream of documents ends with `status` after its first
+  // response.
+  void EndPuts(const grpc::Status& status);
+
   // From now on GetLimits names these; messages of EmbedTexts and its stream
   // with more bytes are refused.
   void SetLimits(const v1::Limits& limits);
@@ -157,6 +161,7 @@ class FakeServer final : private v1::RankingService::Service,
       ABSL_GUARDED_BY(mutex_) = AcceptEvents;
   v1::RankRequest last_rank_ ABSL_GUARDED_BY(mutex_);
   v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
+  std::optional<grpc::Status> end_puts_ ABSL_GUARDED_BY(mutex_);
   v1::Limits limits_ ABSL_GUARDED_BY(mutex_);
   int num_get_limits_ ABSL_GUARDED_BY(mutex_) = 0;
   int num_rejections_ ABSL_GUARDED_BY(mutex_) = 0;
