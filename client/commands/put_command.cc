@@ -1,18 +1,16 @@
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
 #include "client/commands/command.h"
+#include "client/commands/put_progress.h"
 #include "client/lib/catalog_client.h"
-#include "model/base/file_descriptor.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
@@ -64,46 +62,6 @@ struct PutOptions {
   std::string state;  // the state file; empty = none
 };
 
-// What became of the documents, in all runs that the state file continues.
-struct PutCounts {
-  std::int64_t num_created = 0;
-  std::int64_t num_replaced = 0;
-  std::int64_t num_refused = 0;
-  std::int64_t num_bad_lines = 0;
-  // The server has responded up to this line.
-  std::int64_t last_line = 0;
-  // Lines that follow an error of the file. The state file does not keep them,
-  // since the run that continues reads them.
-  std::int64_t num_unread_lines = 0;
-
-  std::int64_t num_skipped_lines() const {
-    return num_bad_lines + num_unread_lines;
-  }
-  std::int64_t num_documents() const {
-    return num_created + num_replaced + num_refused;
-  }
-};
-
-// These names stay: a run may be continued by a newer release.
-Json ToJson(const PutCounts& counts) {
-  return {{"lines", counts.last_line},
-          {"created", counts.num_created},
-          {"replaced", counts.num_replaced},
-          {"refused", counts.num_refused},
-          {"bad_lines", counts.num_bad_lines}};
-}
-
-PutCounts FromJson(const Json& json) {
-  const auto count = [&](const char* name) {
-    return json.value(name, std::int64_t{0});
-  };
-  return {.num_created = count("created"),
-          .num_replaced = count("replaced"),
-          .num_refused = count("refused"),
-          .num_bad_lines = count("bad_lines"),
-          .last_line = count("lines")};
-}
-
 // A document that was refused for its key may have none.
 std::string NameOf(const FileDocument& document, std::int64_t line) {
   return document.id.empty() ? absl::StrFormat("line %d", line) : document.id;
@@ -135,46 +93,6 @@ absl::StatusOr<Json> Identity(const PutOptions& options,
               {"tags", reader.form.with_tags ? "on" : "off"},
               {"shard", FormatShard(reader.shard)}};
 }
-
-// How far the work came. The state file keeps it, if there is one: then the
-// same command continues after an interruption, at most one block behind, and
-// documents that are put again replace themselves.
-class SavedProgress {
- public:
-  explicit SavedProgress(const std::string& path) : path_(path) {}
-
-  // Continues the counts of an earlier run. FailedPrecondition if that put
-  // other documents, had other options or another server.
-  absl::Status Read(const PutOptions& options, const std::string& address,
-                    PutCounts& counts) {
-    if (path_.empty()) return absl::OkStatus();
-    SEMRANK_ASSIGN_OR_RETURN(state_.identity, Identity(options, address));
-    SEMRANK_ASSIGN_OR_RETURN(const std::optional<ResumableState> before,
-                             ReadStateFile(path_));
-    if (!before.has_value()) return absl::OkStatus();
-    SEMRANK_RETURN_IF_ERROR(CheckStateFile(path_, *before, state_.identity));
-    counts = FromJson(before->progress);
-    absl::FPrintF(stderr, "%s: continuing after line %s, %s\n", path_,
-                  GroupDigits(counts.last_line),
-                  CountText(counts.num_documents(), "document"));
-    return absl::OkStatus();
-  }
-  absl::Status Save(const PutCounts& counts) {
-    if (path_.empty()) return absl::OkStatus();
-    state_.progress = ToJson(counts);
-    return WriteStateFile(path_, state_);
-  }
-  absl::Status Remove() const {
-    if (path_.empty() || unlink(path_.c_str()) == 0 || errno == ENOENT) {
-      return absl::OkStatus();
-    }
-    return ErrnoStatus(errno, "remove", path_);
-  }
-
- private:
-  const std::string& path_;
-  ResumableState state_;
-};
 
 // Documents are made from the block each time, since those without a response
 // are sent again after a broken stream.
@@ -210,7 +128,10 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
                      const std::string& address, PutCounts& counts) {
   counts.last_line = options.reader.num_lines_before;
   SavedProgress saved(options.state);
-  SEMRANK_RETURN_IF_ERROR(saved.Read(options, address, counts));
+  if (!options.state.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(Json identity, Identity(options, address));
+    SEMRANK_RETURN_IF_ERROR(saved.Read(std::move(identity), counts));
+  }
   DocumentReaderOptions from = options.reader;
   from.num_lines_before = counts.last_line;
   // The limit counts over all runs with one state file.
