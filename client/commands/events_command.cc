@@ -21,12 +21,14 @@
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/output_file.h"
+#include "model/cli/output_folder.h"
 #include "model/data/text_reader.h"
 #include "model/events/click_join.h"
 #include "model/events/event_address.h"
 #include "model/events/event_deletion.h"
 #include "model/events/event_files.h"
 #include "model/events/event_stats.h"
+#include "model/events/event_writer.h"
 #include "model/events/examination.h"
 #include "model/events/interleaving.h"
 #include "model/events/keyed_hash.h"
@@ -194,6 +196,7 @@ absl::Status RunStreamDeletion(EventsRun& run) {
                      "no record of Kafka can be deleted: all go when the "
                      "retention of the topic ends");
   }
+  if (options.user.empty()) return UsageError("--user=ID is required");
   if (options.events_key.empty()) {
     return UsageError("--events_key=FILE, that of the servers, is required");
   }
@@ -210,10 +213,10 @@ absl::Status RunStreamDeletion(EventsRun& run) {
 
 absl::Status RunEventDeletion(EventsRun& run) {
   const EventsOptions& options = run.options;
-  if (options.user.empty()) return UsageError("--user=ID is required");
   if (run.folders.empty() && !options.stream.empty()) {
     return RunStreamDeletion(run);
   }
+  if (options.user.empty()) return UsageError("--user=ID is required");
   if (run.folders.size() != 1) {
     return UsageError(
         "delete takes one folder, since each has its own key, or "
@@ -266,21 +269,8 @@ absl::Status CheckSource(const EventsOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status RunEventImport(EventsRun& run) {
+absl::Status RunUbiImport(EventsRun& run) {
   const EventsOptions& options = run.options;
-  SEMRANK_RETURN_IF_ERROR(CheckSource(options));
-  if (!options.stream.empty()) {
-    if (run.common.output_file.empty()) {
-      return UsageError("--output=DIR is required");
-    }
-    return RunStreamImport(run);
-  }
-  if (options.ubi_queries.empty() || options.ubi_events.empty() ||
-      run.common.output_file.empty()) {
-    return UsageError(
-        "--ubi_queries=FILE, --ubi_events=FILE and --output=DIR are required, "
-        "or --stream=ADDRESS and --output=DIR");
-  }
   SEMRANK_ASSIGN_OR_RETURN(
       const ImportedRecords imported,
       ImportUbi({.paths = {options.ubi_queries, options.ubi_events},
@@ -293,6 +283,31 @@ absl::Status RunEventImport(EventsRun& run) {
   run.report.AddIfAny("bad_lines", imported.bad_lines);
   run.report.Add("file", imported.file);
   return run.report.Write();
+}
+
+absl::Status RunEventImport(EventsRun& run) {
+  const EventsOptions& options = run.options;
+  SEMRANK_RETURN_IF_ERROR(CheckSource(options));
+  const std::string& output = run.common.output_file;
+  if (!options.stream.empty() && output.empty()) {
+    return UsageError("--output=DIR is required");
+  }
+  if (options.stream.empty() &&
+      (options.ubi_queries.empty() || options.ubi_events.empty() ||
+       output.empty())) {
+    return UsageError(
+        "--ubi_queries=FILE, --ubi_events=FILE and --output=DIR are required, "
+        "or --stream=ADDRESS and --output=DIR");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const OutputFolder folder,
+                           OutputFolder::Create(output));
+  absl::Status status =
+      options.stream.empty() ? RunUbiImport(run) : RunStreamImport(run);
+  // The program that has the lock of the folder needs the files.
+  if (!status.ok() && !absl::IsFailedPrecondition(status)) {
+    folder.RemoveIfAlone({kEventLockFile, KeyedHash::kKeyFile});
+  }
+  return status;
 }
 
 absl::StatusOr<const EventsAction*> FindAction(const EventsOptions& options) {

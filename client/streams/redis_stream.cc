@@ -52,12 +52,12 @@ class RedisStream final : public EventStream {
   RedisStream(const RedisUrl& url, const Options& options)
       : key_(options.address.stream),
         name_(absl::StrCat(NameOf(url), "/", key_)),
-        pool_(url, /*max_connections=*/1) {}
+        pool_(url, /*max_connections=*/1, name_) {}
 
   absl::Status Begin(const std::string& position) override {
     if (!position.empty() && !IsEntryId(position)) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("\"%s\" is no position of a stream", position));
+          absl::StrFormat("\"%s\" is not a position of a stream", position));
     }
     position_ = position;
     pool_.LookUpAddress();

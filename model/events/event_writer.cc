@@ -15,8 +15,8 @@ namespace semrank {
 absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor lock,
-      FileDescriptor::Open(folder + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW,
-                           kEventFileMode));
+      FileDescriptor::Open(absl::StrFormat("%s/%s", folder, kEventLockFile),
+                           O_RDWR | O_CREAT | O_NOFOLLOW, kEventFileMode));
   if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s: a server (--events) or another program writes there; stop it first",

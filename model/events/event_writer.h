@@ -18,6 +18,9 @@ namespace semrank {
 // Not every account of the machine may read queries.
 inline constexpr mode_t kEventFileMode = 0640;
 
+// The file of the lock of a folder of events.
+inline constexpr std::string_view kEventLockFile = "lock";
+
 // Takes the lock of a folder of events, until the result is destroyed.
 // FailedPrecondition, with the remedy, while a server or another program has
 // it.

@@ -177,7 +177,7 @@ absl::StatusOr<RedisReply> RedisConnection::Receive(Deadline deadline) {
     if (redisReaderGetReply(context_->reader, &reply) != REDIS_OK) {
       if (context_->reader->err == REDIS_ERR_OOM) return TooLarge();
       return absl::UnavailableError(absl::StrFormat(
-          "what it answers is no Redis: %s", context_->reader->errstr));
+          "what it answers is not Redis: %s", context_->reader->errstr));
     }
     if (reply != nullptr) return RedisReply(static_cast<redisReply*>(reply));
     const std::size_t size_before = context_->reader->len;
@@ -278,8 +278,7 @@ void RedisPool::LookUpAddress() {
 
 absl::Status RedisPool::Named(const absl::Status& status) const {
   if (status.ok()) return status;
-  return {status.code(),
-          absl::StrFormat("%s: %s", NameOf(url_), status.message())};
+  return {status.code(), absl::StrFormat("%s: %s", name_, status.message())};
 }
 
 absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(

@@ -18,6 +18,7 @@ extern "C" {
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -122,8 +123,10 @@ class RedisPool {
  public:
   using Deadline = RedisConnection::Deadline;
 
-  RedisPool(const RedisUrl& url, int max_connections)
+  // `name` stands for the server in errors; empty = NameOf(url).
+  RedisPool(const RedisUrl& url, int max_connections, std::string name = "")
       : url_(url),
+        name_(name.empty() ? NameOf(url) : std::move(name)),
         max_connections_(max_connections),
         tls_(url.tls ? std::make_unique<RedisTls>(url.tls_files) : nullptr) {}
 
@@ -131,7 +134,7 @@ class RedisPool {
   // Must be called before the first call. Keeps the last address if there is no
   // answer.
   void LookUpAddress();
-  // Prefixes an error with the name of the server; OK stays OK.
+  // Prefixes an error with the name; OK stays OK.
   absl::Status Named(const absl::Status& status) const;
 
   // Runs `commands` on an idle or new connection, or one that becomes free
@@ -155,6 +158,7 @@ class RedisPool {
   std::string address() const;
 
   const RedisUrl url_;
+  const std::string name_;
   const int max_connections_;
   const std::unique_ptr<RedisTls> tls_;  // null = plain text
   mutable Mutex mutex_;

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "model/cli/output_folder.h"
 #include "model/data/input_lines.h"
 #include "model/train/batches/auto_loss_options.h"
 #include "model/train/batches/in_memory_batches.h"
@@ -33,10 +34,11 @@
 namespace semrank {
 namespace {
 
-// What a process reads before its first step. The lock is the first member, so
-// it is released last.
+// What a process reads before its first step. The folder and its lock are the
+// first members, so they are released last.
 struct RunInputs {
-  std::unique_ptr<RunLock> lock;  // of the first process
+  std::optional<OutputFolder> folder;  // of the first process
+  std::unique_ptr<RunLock> lock;       // of the first process
   std::optional<TrainingData> data;
   std::shared_ptr<const Collection> valid_queries;  // may be null
 };
@@ -66,6 +68,9 @@ absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_first,
                                      BadLines& bad_lines) {
   RunInputs inputs;
   if (is_first) {
+    SEMRANK_ASSIGN_OR_RETURN(OutputFolder folder,
+                             OutputFolder::Create(options.data.model_dir));
+    inputs.folder.emplace(std::move(folder));
     SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
     SEMRANK_ASSIGN_OR_RETURN(inputs.lock,
                              RunLock::Acquire(options.data.model_dir));

@@ -1,4 +1,5 @@
 // `semrank events`.
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -163,8 +164,25 @@ TEST_F(CliEventsTest, ImportNamesWhatItsStreamLacks) {
   const ProgramResult away =
       Events({"import", "--stream=redis://127.0.0.1:1/s", folder});
   EXPECT_EQ(away.exit_code, 1);
-  EXPECT_THAT(away.err, AllOf(HasSubstr("redis://127.0.0.1:1"),
-                              HasSubstr("Connection refused")));
+  EXPECT_THAT(away.err,
+              HasSubstr("redis://127.0.0.1:1/0/s: Connection refused"));
+}
+
+TEST_F(CliEventsTest, AnImportThatFailsLeavesNoFolder) {
+  const std::string folder = dir_.File("new/out");
+  const std::vector<std::string> import = {"import", "--output=" + folder};
+  const auto from = [&](std::vector<std::string> sources) {
+    sources.insert(sources.begin(), import.begin(), import.end());
+    EXPECT_EQ(Events(std::move(sources)).exit_code, 1);
+  };
+  from({"--stream=redis://127.0.0.1:1/s"});
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("new")));
+  from({"--ubi_queries=/no/file", "--ubi_events=/no/file"});
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("new")));
+  // The folder of an earlier import stays as it is.
+  std::filesystem::create_directories(folder);
+  from({"--stream=redis://127.0.0.1:1/s"});
+  EXPECT_TRUE(std::filesystem::exists(folder + "/lock"));
 }
 
 TEST_F(CliEventsTest, ImportHasOneSource) {
@@ -212,6 +230,9 @@ TEST_F(CliEventsTest, DeleteNamesWhatItsStreamLacks) {
   EXPECT_THAT(error({"--stream=kafka:h/t"}),
               HasSubstr("--stream=kafka:h/t: no record of Kafka can be "
                         "deleted: all go when the retention"));
+  const ProgramResult without_user = Events({"delete", "--stream=kafka:h/t"});
+  EXPECT_EQ(without_user.exit_code, 2);
+  EXPECT_THAT(without_user.err, HasSubstr("no record of Kafka"));
   EXPECT_THAT(error({"--stream=redis://h/s"}), HasSubstr("--events_key=FILE"));
   EXPECT_THAT(error({"--stream=redis://h/s", dir_.path()}),
               HasSubstr("a folder or --stream"));

@@ -48,6 +48,15 @@ TEST_F(TrainMainTest, PublishesAModelAndSaysWhere) {
   EXPECT_THAT(LoadModel(dir_.File("models/shop")), IsOk());
 }
 
+TEST_F(TrainMainTest, AFailureLeavesNoEmptyFolder) {
+  const std::string empty = "--train=" + dir_.Write("empty.tsv", "");
+  EXPECT_EQ(Run({empty, model_}).exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("models")));
+  std::filesystem::create_directories(dir_.File("models/shop"));
+  EXPECT_EQ(Run({empty, model_ + "/"}).exit_code, 1);
+  EXPECT_TRUE(std::filesystem::exists(dir_.File("models/shop")));
+}
+
 TEST_F(TrainMainTest, PresetAndLinearTowerTrainToo) {
   EXPECT_EQ(Run({train_, model_, "--preset=dssm2013", "--epochs=1"}).exit_code,
             0);

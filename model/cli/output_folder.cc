@@ -1,0 +1,50 @@
+#include "model/cli/output_folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "model/base/file_descriptor.h"
+
+namespace semrank {
+
+namespace fs = std::filesystem;
+
+absl::StatusOr<OutputFolder> OutputFolder::Create(const std::string& path) {
+  OutputFolder folder;
+  std::error_code error;
+  // Without a slash at its end, which would be an innermost folder of its own.
+  fs::path missing = fs::path(path).lexically_normal();
+  if (!missing.has_filename()) missing = missing.parent_path();
+  while (!missing.empty() && !fs::exists(missing, error)) {
+    folder.created_.push_back(missing.string());
+    missing = missing.parent_path();
+  }
+  fs::create_directories(path, error);
+  if (error) return ErrnoStatus(error.value(), "create folder", path);
+  return folder;
+}
+
+OutputFolder::~OutputFolder() {
+  for (const std::string& folder : created_) {
+    if (rmdir(folder.c_str()) != 0) return;
+  }
+}
+
+void OutputFolder::RemoveIfAlone(
+    std::initializer_list<std::string_view> names) const {
+  if (created_.empty()) return;
+  std::error_code error;
+  std::vector<fs::path> files;
+  fs::directory_iterator entry(created_.front(), error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (std::ranges::count(names, name) == 0) return;
+    files.push_back(entry->path());
+  }
+  for (const fs::path& file : files) fs::remove(file, error);
+}
+
+}  // namespace semrank
