@@ -18,6 +18,7 @@ namespace {
 // Credentials are small; a mistyped path must not read a large file.
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxKeyBytes = 4'096;
+constexpr char kKeyVariable[] = "SEMRANK_API_KEY";
 
 absl::StatusOr<std::string> ReadIfNamed(const std::string& path) {
   if (path.empty()) return std::string();
@@ -37,9 +38,20 @@ absl::StatusOr<std::string> ReadPem(const std::string& path,
       "%s: no PEM %s", path, absl::AsciiStrToLower(ToAbsl(kind))));
 }
 
+// HTTP/2 headers carry visible ASCII only; gRPC would fail every call with an
+// error that does not name the key.
+absl::Status CheckApiKey(const std::string& key, const std::string& source) {
+  const bool is_graphic = std::ranges::all_of(
+      key, [](unsigned char c) { return absl::ascii_isgraph(c); });
+  if (key.size() <= kMaxKeyBytes && is_graphic) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s: want at most %d visible ASCII characters, on one line", source,
+      kMaxKeyBytes));
+}
+
 absl::StatusOr<std::string> ReadApiKey(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(std::string key, ReadIfNamed(path));
-  const char* const from_environment = std::getenv("SEMRANK_API_KEY");
+  const char* const from_environment = std::getenv(kKeyVariable);
   // A file that is named wins, even if it turns out to be empty: falling back
   // to another key would hide the mistake.
   if (path.empty() && from_environment != nullptr) key = from_environment;
@@ -47,6 +59,9 @@ absl::StatusOr<std::string> ReadApiKey(const std::string& path) {
   if (!path.empty() && key.empty()) {
     return absl::InvalidArgumentError(path + ": contains no API key");
   }
+  SEMRANK_RETURN_IF_ERROR(CheckApiKey(
+      key,
+      absl::StrFormat("API key of %s", path.empty() ? kKeyVariable : path)));
   return key;
 }
 
@@ -100,16 +115,7 @@ absl::Status CheckCredentials(const ClientCredentials& credentials) {
     return absl::InvalidArgumentError(
         "tls_cert: needs tls_ca, because only TLS uses it");
   }
-  const std::string& key = credentials.api_key;
-  // HTTP/2 headers carry visible ASCII only; gRPC would fail every call with
-  // an error that does not name the key.
-  const bool is_graphic = std::ranges::all_of(
-      key, [](unsigned char c) { return absl::ascii_isgraph(c); });
-  if (key.size() > kMaxKeyBytes || !is_graphic) {
-    return absl::InvalidArgumentError(
-        "API key: want at most 4096 visible ASCII characters");
-  }
-  return absl::OkStatus();
+  return CheckApiKey(credentials.api_key, "API key");
 }
 
 // gRPC would accept most of these and fail later, without the name of the

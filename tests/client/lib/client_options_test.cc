@@ -12,6 +12,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
@@ -38,6 +39,19 @@ TEST(ClientCredentialsTest, AKeyFileMayBeginWithAByteOrderMark) {
   const TempDir dir;
   const std::string path = dir.Write("key", "\xef\xbb\xbfsecret\r\n");
   EXPECT_EQ(ReadCredentials({.api_key_file = path})->api_key, "secret");
+}
+
+TEST(ClientCredentialsTest, AKeyThatCannotBeSentNamesItsFile) {
+  const TempDir dir;
+  const std::string path = dir.Write("two.key", "one\nother\n");
+  EXPECT_THAT(ReadCredentials({.api_key_file = path}),
+              StatusIs(kInvalid, AllOf(HasSubstr("API key of " + path),
+                                       HasSubstr("on one line"),
+                                       Not(HasSubstr("other")))));
+  setenv("SEMRANK_API_KEY", "two words", 1);
+  EXPECT_THAT(ReadCredentials({}),
+              StatusIs(kInvalid, HasSubstr("API key of SEMRANK_API_KEY")));
+  unsetenv("SEMRANK_API_KEY");
 }
 
 TEST(ClientCredentialsTest, MissingFilesAreNamed) {
