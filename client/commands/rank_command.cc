@@ -1,6 +1,8 @@
+#include <cstdio>
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/commands/command.h"
 #include "client/lib/semrank_client.h"
@@ -54,6 +56,11 @@ absl::Status PrintRanking(const RankOptions& options, OutputFormat format,
     return WriteJson(RankingJson(options.query, titles, response));
   }
   PrintIfUnknown(response, options.ranking.parts);
+  // An empty table would not say whether anything was ranked.
+  if (response.indices().empty() && options.ranking.min_score) {
+    absl::FPrintF(stderr, "no title scores at least %g\n",
+                  *options.ranking.min_score);
+  }
   return WriteTable(
       RankingTable(titles, response, options.ranking.ForTable(format)), format);
 }

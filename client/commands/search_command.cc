@@ -89,9 +89,14 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
     const std::string searched =
         CountText(static_cast<std::int64_t>(response.num_documents_searched()),
                   "document");
+    const std::string reason =
+        options.ranking.min_score
+            ? absl::StrFormat("; no title scores at least %g",
+                              *options.ranking.min_score)
+            : "";
     absl::FPrintF(stderr, "no hits: %s\n",
                   response.num_documents_searched() > 0
-                      ? absl::StrFormat("%s searched", searched)
+                      ? absl::StrFormat("%s searched%s", searched, reason)
                       : "the catalog is empty, or has no document with these "
                         "tags (semrank put --documents=FILE fills it)");
   }
@@ -231,7 +236,8 @@ Command AddSearchCommand(CommandLine& program, const CommonOptions& common) {
                options->queries);
   command.Add("run_out", &options->run_out,
               "File for the results of --queries, a TREC run, written at the "
-              "end.");
+              "end.",
+              "FILE");
   AddRankingFlags(command, options->ranking);
   command.Add("offset", &options->offset,
               "Pass over this many of the best: --offset=10 prints the second "

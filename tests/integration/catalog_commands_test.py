@@ -75,6 +75,12 @@ class CatalogCommandsTest(unittest.TestCase):
         self.assertIn("0 new, 1 replaced", self.semrank("put", "--documents=again.jsonl").stdout)
         self.assertEqual(self.semrank("get", "--numeric_ids", "7").stdout, "7\tnumbered\t\n")
 
+    def test_search_says_that_no_title_scores_enough(self):
+        self.semrank("put", "--documents=docs.tsv")
+        found = self.semrank("search", "--query=shoes travel", "--min_score=1.5")
+        self.assertEqual(found.stdout, "")
+        self.assertIn("no hits: 16 documents searched; no title scores at least 1.5\n", found.stderr)
+
     def test_csv_has_columns_quotes_and_line_breaks(self):
         self.write("docs.csv", "title,tags,id,payload", '"say ""hi"", please","x,y",a,', '"two\nlines",,b,bytes', 'too,few', 'a "b",,c,')
         put = self.semrank("put", "--documents=docs.csv")

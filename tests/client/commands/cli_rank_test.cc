@@ -103,6 +103,13 @@ TEST_F(CliTest, RankSendsItsFlags) {
   EXPECT_TRUE(server_.last_rank().name_match());
 }
 
+TEST_F(CliTest, RankSaysThatNoTitleScoresEnough) {
+  const auto run = Run({"rank", "--query=q", "--min_score=0.9", "a", "b"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, "no title scores at least 0.9\n");
+}
+
 TEST_F(CliTest, TimingsGoToStandardError) {
   const auto run = Run({"rank", "--query=q", "--timings", "a", "b", "c"});
   EXPECT_THAT(
