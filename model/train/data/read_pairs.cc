@@ -9,13 +9,17 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
+#include "model/data/document_formats.h"
+#include "model/data/document_reader.h"
 #include "model/data/input_progress.h"
 #include "model/data/pair_reader.h"
+#include "model/text/normalizer.h"
 #include "model/train/data/memory_budget.h"
 
 namespace semrank {
@@ -125,13 +129,53 @@ bool LooksLikeId(std::string_view text) {
   });
 }
 
-bool LookLikeIds(std::span<const TextPair> pairs, const TextInterner& texts) {
-  const std::vector<TextId> queries = DistinctQueries(pairs);
-  if (queries.size() < kMinIds || queries.size() < pairs.size()) return false;
+// Each of `queries` has one pair.
+bool LookLikeIds(std::span<const TextId> queries, const TextInterner& texts) {
+  if (queries.size() < kMinIds) return false;
   const auto num_ids = std::ranges::count_if(
       queries, [&](TextId query) { return LooksLikeId(texts.text(query)); });
   return static_cast<double>(num_ids) >=
          kIdShare * static_cast<double>(queries.size());
+}
+
+// Whether each of `queries` is an id of the file. What cannot be read is
+// reported where the file is needed.
+bool HasAllAsIds(const std::string& path, std::span<const TextId> queries,
+                 const TextInterner& texts, int normalizer_version) {
+  BadLines ignored(std::numeric_limits<std::int64_t>::max(), /*num_before=*/0,
+                   [](std::string_view) {});
+  const auto reader = DocumentReader::Open(
+      path, {.format = DocumentFormatOf(path), .bad_lines = &ignored});
+  if (!reader.ok()) return false;
+  absl::flat_hash_set<TextId> ids;
+  std::string normalized;
+  for (;;) {
+    const auto block = (*reader)->NextBlock();
+    if (!block.ok()) return false;
+    if (block->empty()) break;
+    for (const FileDocument& document : block->documents) {
+      if (!NormalizeText(document.id, normalizer_version, normalized).ok()) {
+        continue;
+      }
+      if (const auto id = texts.Find(normalized)) ids.insert(*id);
+    }
+  }
+  return std::ranges::all_of(queries,
+                             [&](TextId query) { return ids.contains(query); });
+}
+
+// The file of the run whose ids `queries` are; empty = none.
+std::string FileOfIds(const DataOptions& options,
+                      std::span<const TextId> queries,
+                      const TextInterner& texts) {
+  for (const std::string& path :
+       {options.docs_file, options.valid_docs, options.valid_queries}) {
+    if (!path.empty() && IsRereadable(path) &&
+        HasAllAsIds(path, queries, texts, options.normalizer_version)) {
+      return path;
+    }
+  }
+  return "";
 }
 
 // Whether the click graph is complete.
@@ -214,6 +258,30 @@ absl::Status CheckRepeatsFit(const TrainOptions& options,
           1));
 }
 
+namespace {
+
+absl::Status CheckAreNoIds(const TrainOptions& options,
+                           std::span<const TextPair> pairs,
+                           const TextInterner& texts,
+                           const std::string& files) {
+  const std::vector<TextId> queries = DistinctQueries(pairs);
+  // Ids are not repeated.
+  if (queries.size() < pairs.size()) return absl::OkStatus();
+  std::string problem = "looks like ids";
+  if (!LookLikeIds(queries, texts)) {
+    const std::string file = FileOfIds(options.data, queries, texts);
+    if (file.empty()) return absl::OkStatus();
+    problem = absl::StrFormat("has the ids of %s", file);
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the first column of %s %s, such as \"%s\": a line of --train is query "
+      "TAB title, not the id and text of a document or query. --force trains "
+      "on it",
+      files, problem, texts.text(pairs[0].query)));
+}
+
+}  // namespace
+
 absl::Status CheckPairsCanTeach(const TrainOptions& options,
                                 std::span<const TextPair> pairs,
                                 const TextInterner& texts) {
@@ -229,14 +297,8 @@ absl::Status CheckPairsCanTeach(const TrainOptions& options,
         "--hard_negatives)",
         files));
   }
-  if (!options.force && LookLikeIds(pairs, texts)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "the first column of %s looks like ids, such as \"%s\": a line of "
-        "--train is query TAB title, not the id and text of a document or "
-        "query. --force trains on it",
-        files, texts.text(pairs[0].query)));
-  }
-  return absl::OkStatus();
+  return options.force ? absl::OkStatus()
+                       : CheckAreNoIds(options, pairs, texts, files);
 }
 
 std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {

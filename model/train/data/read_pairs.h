@@ -55,9 +55,9 @@ absl::Status CheckRepeatsFit(const TrainOptions& options,
 // InvalidArgument, naming the files and what to do, when
 //   * every query has clicked every title, and no titles were shown without a
 //     click: no title is a negative;
-//   * the queries look like the ids of a file of documents or queries: each
-//     stands once, and nearly all are a number with at most a few letters
-//     before it. --force accepts them.
+//   * the queries are ids: each stands once, and nearly all are a number with
+//     at most a few letters before it, or all are ids of a file of documents or
+//     queries that the options name. --force accepts them.
 absl::Status CheckPairsCanTeach(const TrainOptions& options,
                                 std::span<const TextPair> pairs,
                                 const TextInterner& texts);

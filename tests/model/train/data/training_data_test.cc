@@ -157,6 +157,25 @@ TEST_F(LoadTrainingDataTest, ADocumentsFileIsNoFileOfPairs) {
   EXPECT_THAT(Load(lines + "d7\ttitle8\n"), IsOk());
 }
 
+// Words, which nothing but the file shows to be ids.
+TEST_F(LoadTrainingDataTest, TheIdsOfAFileOfTheRunAreNoQueries) {
+  const std::string lines =
+      "android/am\tstart an activity\ngit-log\tshow commits\n";
+  EXPECT_THAT(Load(lines), IsOk());
+  const std::string file = dir_.Write("docs.tsv", lines + "ls\tlist files\n");
+  for (std::string* flag : {&options_.data.docs_file, &options_.data.valid_docs,
+                            &options_.data.valid_queries}) {
+    *flag = file;
+    EXPECT_THAT(Load(lines), StatusIs(absl::StatusCode::kInvalidArgument,
+                                      HasSubstr("has the ids of " + file +
+                                                ", such as \"android am\"")));
+    // A query that is no id, or one that is asked for twice.
+    EXPECT_THAT(Load(lines + "list\tlist files\n"), IsOk());
+    EXPECT_THAT(Load(lines + "git-log\tlist commits\n"), IsOk());
+    flag->clear();
+  }
+}
+
 TEST_F(LoadTrainingDataTest, RepeatsThatDoNotFitAreRefusedBeforeTheyAreMade) {
   options_.loss.clicks = v1::CLICK_USE_REPEAT;
   options_.data.memory_limit = 1 << 30;
