@@ -120,14 +120,19 @@ class ReadmeTest(unittest.TestCase):
         return done.stdout
 
     @classmethod
-    def start_server(cls, command: str) -> None:
+    def start_program(cls, command: str) -> tuple[subprocess.Popen, str, str]:
+        """A server on free ports, with its addresses for gRPC and HTTP."""
         ports = ["--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"]
-        cls.server = subprocess.Popen([*command.split(), *ports], cwd=cls.folder, env=cls.environment, stdout=subprocess.PIPE, text=True)
-        ready = re.match(r"semrank-server ready grpc=(\S+) http=(\S+)$", cls.server.stdout.readline())
+        server = subprocess.Popen([*command.split(), *ports], cwd=cls.folder, env=cls.environment, stdout=subprocess.PIPE, text=True)
+        ready = re.match(r"semrank-server ready grpc=(\S+) http=(\S+)$", server.stdout.readline())
         if not ready:
             raise AssertionError("semrank-server did not say that it is ready")
-        cls.environment["SEMRANK_ADDRESS"] = cls.address = ready[1]
-        cls.http = ready[2]
+        return server, ready[1], ready[2]
+
+    @classmethod
+    def start_server(cls, command: str) -> None:
+        cls.server, cls.address, cls.http = cls.start_program(command)
+        cls.environment["SEMRANK_ADDRESS"] = cls.address
 
     def test_rank_command_puts_the_product_that_was_asked_for_first(self):
         first = self.run_command(self.rank).splitlines()[0]
@@ -156,6 +161,22 @@ class ReadmeTest(unittest.TestCase):
         for ranker in ("bm25", "letter_tfidf", "model"):
             self.assertRegex(printed, rf"(?m)^\s*{ranker}\b")
         self.assertTrue((self.folder / "models/shop/report.html").exists())
+
+    def test_loop_commands_report_a_click_on_the_list_that_they_asked_for(self):
+        flags = re.search(r"`semrank-server (--events=\S+)`", README)[1]
+        server, _, http = self.start_program(f"semrank-server --model_dir=models/shop {flags}")
+        try:
+            commands = self.block("loop").replace(self.http, http)
+            rank, report = commands.split("curl -s")[1:]
+            impression = json.loads(self.run_command(f"curl -s{rank}"))["impression_id"]
+            shown = re.search(r'"impression_id": "(\w+)"', report)[1]
+            self.assertEqual(len(impression), len(shown))
+            self.assertEqual(json.loads(self.run_command(f"curl -s{report.replace(shown, impression)}")), {"accepted": 1})
+            self.assertIn("clicks\t1", self.run_command("semrank events stats events").splitlines())
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
+            server.stdout.close()
 
     def test_python_program_ranks_its_three_titles(self):
         (self.folder / "rank.py").write_text(self.block("rank.py"))
