@@ -80,7 +80,8 @@ void AddEventFlags(CommandLine& flags, EventOptions& options) {
                 "has the files of --store_tls_ca and its like. Set "
                 "SEMRANK_EVENTS instead, so that no process list shows a "
                 "password.",
-                kStreamAddressForms));
+                kStreamAddressForms),
+            "DIR|ADDRESS");
   // --print_config shows the effective configuration.
   flags.HideSecrets("events", WithoutPassword);
   flags.Add("events_text", &options.text,
@@ -103,10 +104,12 @@ void AddEventFlags(CommandLine& flags, EventOptions& options) {
   flags.Add("events_key", &options.key_file,
             "For Redis and Kafka: file with the key of the keyed hashes, 64 "
             "hex digits, the same for all servers (openssl rand -hex 32). A "
-            "folder has its own key.");
+            "folder has its own key.",
+            "FILE");
   flags.Add("events_kafka_config", &options.kafka_config,
             "For Kafka: file of librdkafka properties, name=value, one a line, "
-            "as security.protocol=ssl.");
+            "as security.protocol=ssl.",
+            "FILE");
 }
 
 absl::Status FinishEvents(const RedisTlsFiles& tls, EventOptions& options) {

@@ -82,12 +82,14 @@ void AddExperimentFlags(CommandLine& flags, ExperimentOptions& options) {
   flags.Add("interleave", &options.interleave,
             "A,B,SHARE: that share of the impressions of model A is one list "
             "of the rankings of A and B, and clicks show which is better "
-            "(semrank events compare). Needs --events.");
+            "(semrank events compare). Needs --events.",
+            "A,B,SHARE");
   flags.Add("shadow", &options.shadow,
             "MODEL or MODEL:SHARE: ranks that share of the Rank requests (all "
             "without a share) once more with this model, after they are "
             "answered and in spare time, and reports in /metrics and /statusz "
-            "how the rankings differ.");
+            "how the rankings differ.",
+            "MODEL[:SHARE]");
 }
 
 absl::Status FinishExperiments(

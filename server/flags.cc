@@ -72,11 +72,13 @@ void AddModelFlags(CommandLine& flags, ModelOptions& options) {
   flags.Add("model_dir", &options.model_dir,
             "Model directory, as semrank-train writes it; its last part is the "
             "model's name. Several: NAME=PATH,NAME=PATH; requests choose by "
-            "name, the first is the default. Required.");
+            "name, the first is the default. Required.",
+            "DIR");
   flags.Add("model_version", &options.model_version,
             "Version to serve, even if newer ones exist; for several models "
             "NAME=N,NAME=N. Without it the server serves the highest complete "
-            "version, and newer ones as they appear.");
+            "version, and newer ones as they appear.",
+            "N");
   FlagSpec alias = BindFlag(
       "model_alias", &options.model_alias,
       "Another name for a model, ALIAS=NAME, so that clients of other products "
@@ -117,26 +119,31 @@ void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
             "also .gz or .zst), whose titles are embedded with every model "
             "before the server is ready. Until then /readyz is 503. "
             "--cache_bytes should hold them "
-            "all.");
+            "all.",
+            "FILE");
   flags.Add("store", &options.store.store,
             "Keeps the vectors of documents across restarts: rocksdb:PATH (a "
             "folder of this server alone, created if missing), "
             "redis://[user:password@]host[:port][/db] (shared by replicas; "
             "rediss:// over TLS; set SEMRANK_STORE instead, so that no process "
-            "list shows the password) or none.");
+            "list shows the password) or none.",
+            "rocksdb:PATH|redis://HOST");
   // --print_config shows the effective configuration.
   flags.HideSecrets("store", WithoutPassword);
   flags.Group("Document vectors", Level::kAdvanced);
   flags.Add("store_tls_ca", &options.store.tls.ca,
             "PEM file for rediss://: the authorities that may sign the "
             "certificate of Redis. Empty = those that the system trusts. "
-            "Replaced files count for the next connection.");
+            "Replaced files count for the next connection.",
+            "FILE");
   flags.Add("store_tls_cert", &options.store.tls.cert,
             "PEM file for rediss://: the certificate that this server shows, "
-            "then its intermediates. Empty = none.");
+            "then its intermediates. Empty = none.",
+            "FILE");
   flags.Add("store_tls_key", &options.store.tls.key,
             "PEM file for rediss://: the private key of --store_tls_cert, "
-            "without a password.");
+            "without a password.",
+            "FILE");
   const CircuitBreaker::Options bypass;
   flags.Add("store_timeout", &options.store.timeout,
             absl::StrFormat(
@@ -253,17 +260,21 @@ void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
   flags.Add("tls_cert", &options.tls.cert,
             "PEM file: the server's certificate, then its intermediates. With "
             "it --listen_address and --http_address speak TLS only. Replaced "
-            "files take effect within seconds.");
+            "files take effect within seconds.",
+            "FILE");
   flags.Add("tls_key", &options.tls.key,
-            "PEM file: the private key of --tls_cert, without a password.");
+            "PEM file: the private key of --tls_cert, without a password.",
+            "FILE");
   flags.Add("tls_client_ca", &options.tls.client_ca,
             "PEM file: the CAs of client certificates. With it gRPC needs one; "
-            "over HTTP calls do, pages do not.");
+            "over HTTP calls do, pages do not.",
+            "FILE");
   flags.Add("api_keys_file", &options.api_keys_file,
             "File of API keys, one a line: role (read, write, admin or "
             "write-events), blank, SHA-256 of the key. Callers then need "
             "\"authorization: Bearer "
-            "KEY\". Read again when it changes.");
+            "KEY\". Read again when it changes.",
+            "FILE");
   flags.Group("Security", Level::kAdvanced);
   AddAddress(
       flags, "health_address", &options.health_address,

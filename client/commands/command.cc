@@ -86,15 +86,18 @@ void AddCommonFlags(CommandLine& program, CommonOptions& options) {
               {.min = 1});
   program.Add("tls_ca", &options.credential_files.tls_ca,
               "PEM file with the authorities that may sign the server's "
-              "certificate. Turns TLS on.");
+              "certificate. Turns TLS on.",
+              "FILE");
   program.Add("tls_cert", &options.credential_files.tls_cert,
               "PEM file with the client's own certificate, if the server wants "
-              "one.");
+              "one.",
+              "FILE");
   program.Add("tls_key", &options.credential_files.tls_key,
-              "PEM file with the private key of --tls_cert.");
+              "PEM file with the private key of --tls_cert.", "FILE");
   program.Add("api_key_file", &options.credential_files.api_key_file,
               "File with the API key. If empty, the environment variable "
-              "SEMRANK_API_KEY provides the key.");
+              "SEMRANK_API_KEY provides the key.",
+              "FILE");
 }
 
 void AddCheckedFlag(CommandLine& command, const CheckedFlag& flag,
@@ -150,7 +153,7 @@ v1::ModelRef ModelOptions::ToRef() const {
 void AddModelFlags(CommandLine& command, ModelOptions& options) {
   command.Group("Model");
   command.Add("model", &options.name,
-              "Name of the model. Empty = the server's default model.");
+              "Name of the model. Empty = the server's default model.", "NAME");
   command.Add("model_version", &options.version,
               "Version of the model. 0 = the current one.", {.min = 0});
 }
@@ -180,7 +183,7 @@ void AddPartsFlag(CommandLine& command, v1::Parts* parts) {
 
 void AddTextFlags(CommandLine& command, std::string_view flag,
                   std::string_view help, TextOptions& options) {
-  command.Add(flag, &options.path, help);
+  command.Add(flag, &options.path, help, "FILE");
   AddBadLinesFlag(command, &options.max_bad_lines);
 }
 

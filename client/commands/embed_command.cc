@@ -286,7 +286,8 @@ Command AddEmbedCommand(CommandLine& program, const CommonOptions& common) {
   AddModelFlags(command, options->model);
   command.Add("model_dir", &options->model_dir,
               "Model directory on this machine to embed with, on all "
-              "processors, instead of a server.");
+              "processors, instead of a server.",
+              "DIR");
   command.Add("max_text_bytes", &options->max_text_bytes,
               "With --model_dir: bytes of the longest text, as the server's "
               "flag of this name. Longer ones are not embedded.",

@@ -151,7 +151,7 @@ void AddJoinFlags(CommandLine& command, EventsOptions& options) {
               {.min = 0});
   command.Add("min_fully_clicked", &options.join.min_fully_clicked,
               "A session that clicks every result of a list of at least this "
-              "length is a robot. 0 = such sessions are no robots.",
+              "length is a robot. 0 = such sessions are not robots.",
               {.min = 0});
 }
 
@@ -170,7 +170,8 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
   command.Add("titles", &options.titles,
               "For join: a file of documents, \"doc_id<TAB>title\" or .csv or "
               ".jsonl as for semrank put, with the titles of results that were "
-              "recorded without, as those of UBI.");
+              "recorded without, as those of UBI.",
+              "FILE");
   command.Add("monotone", &options.monotone,
               "For join: examination does not increase with the position.");
   command.Add("effect", &options.effect,
@@ -183,9 +184,10 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
               &options.user);
   command.Add("ubi_queries", &options.ubi_queries,
               "For import: file of ubi_queries records, a line each; plain, "
-              ".gz or .zst.");
+              ".gz or .zst.",
+              "FILE");
   command.Add("ubi_events", &options.ubi_events,
-              "For import: file of ubi_events records.");
+              "For import: file of ubi_events records.", "FILE");
   command.Add(
       "stream", &options.stream,
       absl::StrFormat(
@@ -193,14 +195,17 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
           "keep events in Redis or Kafka, %s. rediss:// has the files of "
           "--tls_ca, --tls_cert and --tls_key. SEMRANK_STREAM instead keeps "
           "the password out of process lists.",
-          kStreamAddressForms));
+          kStreamAddressForms),
+      "ADDRESS");
   command.HideSecrets("stream", WithoutPassword);
   command.Add("events_key", &options.events_key,
               "For delete of a stream: the file of --events_key of the "
-              "servers.");
+              "servers.",
+              "FILE");
   command.Add("kafka_config", &options.kafka_config,
               "For import of kafka:...: file of librdkafka properties, "
-              "name=value, one a line.");
+              "name=value, one a line.",
+              "FILE");
   command.Add("max_age", &options.max_age,
               "For import of a stream: remove files of --output that were "
               "written longer ago. 0 = keep all.",

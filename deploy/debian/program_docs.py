@@ -29,10 +29,13 @@ class Flag:
 
     def words(self) -> list[str]:
         """The possible values, if the flag has a fixed set of them."""
-        return self.form.split("|") if re.fullmatch(r"[\w-]+(\|[\w-]+)+", self.form) else []
+        return self.form.split("|") if re.fullmatch(r"[a-z0-9_-]+(\|[a-z0-9_-]+)+", self.form) else []
+
+    def takes_folder(self) -> bool:
+        return self.form.startswith("DIR")
 
     def takes_file(self) -> bool:
-        return self.form in ("VALUE", "FILE") or "PATH" in self.form
+        return "FILE" in self.form or "PATH" in self.form
 
     def spellings(self) -> list[str]:
         if self.is_boolean:
@@ -110,8 +113,11 @@ def man_page(program: Program, others: list[str]) -> str:
 def bash_value_cases(flags: list[Flag]) -> str:
     cases = [f"        --{flag.name}) COMPREPLY=($(compgen -W '{' '.join(flag.words())}' -- \"$cur\")); return ;;"
              for flag in flags if flag.words()]
-    files = "|".join(f"--{flag.name}" for flag in flags if flag.takes_file())
-    return "\n".join([*cases, f"        {files}) _filedir; return ;;"])
+    for complete, is_wanted in (("_filedir", Flag.takes_file), ("_filedir -d", Flag.takes_folder)):
+        names = [f"--{flag.name}" for flag in flags if is_wanted(flag)]
+        if names:
+            cases.append(f"        {'|'.join(names)}) {complete}; return ;;")
+    return "\n".join(cases)
 
 
 def spellings(program: Program) -> str:
@@ -151,7 +157,8 @@ def zsh_specs(program: Program) -> str:
     specs = []
     for flag in program.flags:
         help_text = re.sub(r"[\[\]:\\']", " ", flag.help.split(". ")[0])
-        action = f"({' '.join(flag.words())})" if flag.words() else "_files" if flag.takes_file() else " "
+        action = (f"({' '.join(flag.words())})" if flag.words() else "_files" if flag.takes_file() else
+                  "_files -/" if flag.takes_folder() else " ")
         for word in flag.spellings():
             specs.append(f"'{word}[{help_text.strip()}]" + (f":{flag.form.replace(':', ' ')}:{action}'" if flag.form else "'"))
     return " ".join(specs)

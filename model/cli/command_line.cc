@@ -57,6 +57,8 @@ struct CommandLine::Impl : ProgramCommand {
   absl::Status CheckExtras(SplitArguments given);
   absl::Status SetFields();
   absl::Status UnknownFlag(const std::string& written) const;
+  // "FILE" of --config=FILE.
+  std::string FormOf(std::string_view name) const;
 };
 
 CommandLine::CommandLine(const ProgramInfo& info)
@@ -176,6 +178,13 @@ absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
       absl::StrFormat("unknown flag %s%s", typed, Hint(name, known, "--")));
 }
 
+std::string CommandLine::Impl::FormOf(std::string_view name) const {
+  for (const Flag* flag : FlagsInUse()) {
+    if (flag->spec.name == name) return flag->spec.form;
+  }
+  return "FILE";  // --config
+}
+
 // Checks what is neither a known flag nor the value of one.
 absl::Status CommandLine::Impl::CheckExtras(SplitArguments given) {
   if (!given.wrong_command.empty()) {
@@ -195,9 +204,9 @@ absl::Status CommandLine::Impl::CheckExtras(SplitArguments given) {
   const std::vector<std::string> unknown = app->remaining(/*recurse=*/true);
   if (!unknown.empty()) return UnknownFlag(unknown.front());
   if (!given.without_value.empty()) {
-    return UsageError(absl::StrFormat("--%s: needs a value, as --%s=VALUE",
-                                      given.without_value,
-                                      given.without_value));
+    return UsageError(absl::StrFormat("--%s: needs a value, as --%s=%s",
+                                      given.without_value, given.without_value,
+                                      FormOf(given.without_value)));
   }
   if (const std::string& name = given.negated_with_value; !name.empty()) {
     return UsageError(

@@ -85,6 +85,13 @@ class CommandLine {
            const Named<std::type_identity_t<T>> (&names)[size]) {
     Add(BindFlag(name, field, help, names));
   }
+  // `form` is the value's placeholder in the help text: "FILE", "DIR", "NAME".
+  void Add(std::string_view name, std::string* field, std::string_view help,
+           std::string_view form) {
+    FlagSpec spec = BindFlag(name, field, help);
+    spec.form = form;
+    Add(std::move(spec));
+  }
   // A flag whose value needs a reader of its own.
   void Add(FlagSpec spec);
 

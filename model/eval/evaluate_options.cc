@@ -151,13 +151,16 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
   flags.Group("Collection");
   flags.Add("docs", &options.files.documents,
             "File of documents, doc_id<TAB>title a line, or .csv or .jsonl as "
-            "for semrank put; .gz and .zst too.");
+            "for semrank put; .gz and .zst too.",
+            "FILE");
   flags.Add("queries", &options.files.queries,
             "File of queries, query_id<TAB>query a line, or as --docs; .gz and "
-            ".zst too.");
+            ".zst too.",
+            "FILE");
   flags.Add("qrels", &options.files.qrels,
             "Judgements in TREC form, query_id 0 doc_id grade a line; grade 1 "
-            "and above is relevant; .gz and .zst too.");
+            "and above is relevant; .gz and .zst too.",
+            "FILE");
   flags.Add("train", &options.train,
             "Files of clicked pairs, query<TAB>title[<TAB>clicks] a line, from "
             "which the rankers wtm and ptm learn.");
@@ -176,9 +179,11 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
             "come first, as in the server's search.");
   flags.Add("baseline", &options.baseline,
             "Compares each of --ranker with this ranker: differences, p "
-            "values, and the queries that moved most. Empty = none.");
+            "values, and the queries that moved most. Empty = none.",
+            "RANKER");
   flags.Add("model_dir", &ranker.model_dir,
-            "Model directory, models/<name>; needed by the ranker model.");
+            "Model directory, models/<name>; needed by the ranker model.",
+            "DIR");
   flags.Add("model_version", &ranker.model_version,
             "Version of the model; 0 = the highest complete one.", {.min = 0});
   flags.Add("parts", &ranker.parts,
@@ -190,7 +195,8 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
   flags.Add(
       "hybrid", &options.hybrid,
       "Adds this ranker, bm25, letter_tfidf or word_tfidf, to each other one "
-      "of --ranker: --ranker=model --hybrid=bm25 is the ranker model+bm25.");
+      "of --ranker: --ranker=model --hybrid=bm25 is the ranker model+bm25.",
+      "RANKER");
   flags.Group("Ranking", CommandLine::Level::kAdvanced);
   flags.Add("hybrid_weight", &ranker.hybrid_weight,
             "Weight of the added ranker. Its best score for a query counts as "
@@ -248,18 +254,22 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
             {{"expected", Ties::kExpected}, {"trec", Ties::kTrec}});
   flags.Add("slices", &options.slices,
             "File of named parts of the queries, query_id<TAB>slice a line; "
-            "each is also measured by itself. Empty = none.");
+            "each is also measured by itself. Empty = none.",
+            "FILE");
   flags.Add("per_query", &options.per_query,
             "File for the metrics of each query, query_id<TAB>metric<TAB>value "
             "a line, and the baseline's value behind it; for one ranker. Empty "
-            "= none.");
+            "= none.",
+            "FILE");
   flags.Add("run_out", &options.run_out,
             "File for the ranking in TREC run form, written at the end; for "
-            "one ranker. Empty = none.");
+            "one ranker. Empty = none.",
+            "FILE");
   flags.Add("svg_out", &options.svg_out,
             "File for a figure (SVG): how many queries of each ranker have a "
             "first document of each grade; of inspect, the units of --query "
-            "and --title. Empty = none.");
+            "and --title. Empty = none.",
+            "FILE");
   flags.Group("Results", CommandLine::Level::kAdvanced);
   flags.Add("run_depth", &options.run_depth,
             "Documents of each query in --run_out.", {.min = 1});

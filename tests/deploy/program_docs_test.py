@@ -45,14 +45,33 @@ class ProgramDocsTest(unittest.TestCase):
                   f"{f'_{program}'.replace('-', '_')}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         return set(subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout.split())
 
+    @staticmethod
+    def help(program: str, *command: str) -> str:
+        return subprocess.run([BINARIES / program, *command, "--help-all"], check=True, capture_output=True, text=True).stdout
+
     def test_the_pages_hold_every_flag(self):
-        help_text = subprocess.run([BINARIES / "semrank-server", "--help-all"], check=True, capture_output=True, text=True).stdout
+        help_text = self.help("semrank-server")
         flags = re.findall(r"(?m)^  --(?:\[no\])?([\w-]+)", help_text)
         page = self.page("semrank-server")
         self.assertGreater(len(flags), 30)
         for flag in flags:
             self.assertRegex(page, rf"(?m)^ +--(\[no\])?{flag}\b")
         self.assertIn("orders titles for a query", self.page("semrank-rank"))
+
+    def test_help_says_what_kind_of_value_a_flag_takes(self):
+        programs = [["semrank-server"], ["semrank-train"], ["semrank-eval"], ["semrank"]]
+        commands = re.findall(r"(?m)^  (\w+) +\w", self.help("semrank").split("\nCommands:\n")[1].split("\n\n")[0])
+        self.assertIn("events", commands)
+        for program in [*programs, *(["semrank", command] for command in commands)]:
+            self.assertNotIn("=VALUE", self.help(*program), program)
+
+    @unittest.skipUnless(BASH_COMPLETION.exists(), "needs the package bash-completion")
+    def test_bash_completes_files_and_folders(self):
+        (self.folder / "models/shop").mkdir(parents=True)
+        (self.folder / "models/docs.tsv").touch()
+        place = f"{self.folder}/models/"
+        self.assertEqual(self.complete(f"semrank-server --model_dir={place}"), {f"{place}shop"})
+        self.assertEqual(self.complete(f"semrank put --documents={place}"), {f"{place}shop", f"{place}docs.tsv"})
 
     @unittest.skipUnless(BASH_COMPLETION.exists(), "needs the package bash-completion")
     def test_bash_completes_flags_their_words_and_commands(self):

@@ -96,7 +96,8 @@ void AddFeatureFlags(CommandLine& flags, FeatureOptions& options) {
             "Weight of the lexical part, the cosine of letter-trigram tf-idf, "
             "in the score: auto (fitted on queries that are held out of a "
             "trial, a shorter training; the model is then trained on all), "
-            "none, or a number from 0 to below 1. --tower=ssi has none.");
+            "none, or a number from 0 to below 1. --tower=ssi has none.",
+            "auto|none|WEIGHT");
   flags.Group("Features", CommandLine::Level::kAdvanced);
   flags.Add("ngram_length", &options.ngram_length,
             "Letters in an n-gram of #word#.",

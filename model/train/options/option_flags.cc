@@ -43,7 +43,8 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
             "and take the place of --train.");
   flags.Add("model_dir", &options.model_dir,
             "Folder to publish the model in, as its next version. Also gets "
-            "training.jsonl, the metrics of every epoch, and report.html.");
+            "training.jsonl, the metrics of every epoch, and report.html.",
+            "DIR");
   flags.Add(
       "valid_fraction", &options.valid_fraction,
       absl::StrFormat(
@@ -71,7 +72,8 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
             {.min = 1, .max = 3650});
   flags.Add("valid_queries", &options.valid_queries,
             "Judged queries, query_id TAB query, whose NDCG is measured after "
-            "each epoch; needs --valid_docs and --valid_qrels.");
+            "each epoch; needs --valid_docs and --valid_qrels.",
+            "FILE");
   flags.Add(
       "docs", &options.docs_file,
       "Documents of the catalogue, doc_id TAB title, or .csv and .jsonl as "
@@ -79,11 +81,12 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
       "the lexical part, and its weight suits the share of them that the log "
       "knows. Without --train they are all that the model is made of: letter "
       "trigrams weighted by the catalogue, beside the general English model if "
-      "it is installed and knows the texts.");
+      "it is installed and knows the texts.",
+      "FILE");
   flags.Add("valid_docs", &options.valid_docs,
-            "Documents, doc_id TAB title, that --valid_queries rank.");
+            "Documents, doc_id TAB title, that --valid_queries rank.", "FILE");
   flags.Add("valid_qrels", &options.valid_qrels,
-            "Judgements of --valid_queries, as TREC qrels.");
+            "Judgements of --valid_queries, as TREC qrels.", "FILE");
   flags.Group("Data", CommandLine::Level::kAdvanced);
   flags.Add("valid_pairs", &options.valid_pair_files,
             "Files of pairs, as --train, for the validation loss.");
@@ -98,7 +101,8 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
   flags.Add("judged", &options.judged_file,
             "Judged titles, query TAB title TAB grade. Those of a lower grade "
             "than the clicked one are the negatives of "
-            "--negative_sampling=shown and --hard_negatives.");
+            "--negative_sampling=shown and --hard_negatives.",
+            "FILE");
   AddBadLinesFlag(flags, &options.max_bad_lines);
   flags.Add(
       "max_text_bytes", &options.max_text_bytes,
@@ -182,7 +186,8 @@ void AddLossFlags(CommandLine& flags, LossOptions& options) {
       "examination, the probability, above 0 to 1, that a user looks at the "
       "position. A click is weighted by 1 / examination, and --clicks is "
       "weight by default. Titles that were shown and not clicked count by the "
-      "impressions that were looked at.");
+      "impressions that were looked at.",
+      "none|estimate|FILE");
   flags.Add("max_position_weight", &options.max_position_weight,
             "Largest weight that --position_bias gives a click: larger ones "
             "become this.",

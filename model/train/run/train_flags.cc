@@ -255,7 +255,8 @@ void AddTrainFlags(CommandLine& command_line, TrainFlags& flags) {
                    "Settings of a paper to the letter: dssm2013, clsm2014, "
                    "ssi2009; or of a model that others begin from: general; "
                    "see the recipes below. Flags that are given win "
-                   "over it.");
+                   "over it.",
+                   "NAME");
   command_line.Add("init_from", &flags.init_from,
                    "Published model to begin from instead of random weights: a "
                    "model directory, one of its versions, or the name of an "
@@ -266,7 +267,8 @@ void AddTrainFlags(CommandLine& command_line, TrainFlags& flags) {
                    "and the shape of W); flags that contradict it are refused. "
                    "Its vocabulary grows by that of the new pairs, its lexical "
                    "weight stays, and the run has fewer epochs and a lower "
-                   "rate.");
+                   "rate.",
+                   "DIR|NAME");
   command_line.Add("print_options", &flags.prints_options,
                    "Prints every flag with the value that this run would use "
                    "and where it comes from, in the form of --config, and "

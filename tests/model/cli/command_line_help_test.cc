@@ -27,6 +27,16 @@ TEST_F(CommandLineTest, HelpShowsCommonFlagsByGroup) {
   EXPECT_EQ(Help("-h"), help);
 }
 
+TEST(CommandLineFormTest, HelpAndErrorsSayWhatAFlagTakes) {
+  CommandLine line(kTrainer);
+  std::string docs;
+  line.Add("docs", &docs, "Documents.", "FILE");
+  EXPECT_THAT(line.ParseArguments({"--help"}).value(),
+              HasSubstr("  --docs=FILE (default: none)\n"));
+  EXPECT_THAT(line.ParseArguments({"--docs"}),
+              StatusIs(kWrong, HasSubstr("needs a value, as --docs=FILE")));
+}
+
 TEST_F(CommandLineTest, HelpAllShowsEveryFlagInItsGroup) {
   const std::string help = Help("--help-all");
   EXPECT_THAT(help, HasSubstr("  --seed=N (default: 1)\n      Random seed.\n"));
