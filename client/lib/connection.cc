@@ -73,7 +73,7 @@ std::optional<std::string> Pushback(const grpc::ClientContext& context) {
 std::string_view ProtocolHint(const std::string& error, bool uses_tls) {
   if (absl::StrContains(error, "http1.x server") ||
       absl::StrContains(error, "missing selected ALPN")) {
-    return " (that is no gRPC port but one for HTTP, as semrank-server's "
+    return " (that is not a gRPC port but one for HTTP, as semrank-server's "
            "--http_address: the one for gRPC is --listen_address)";
   }
   if (uses_tls && absl::StrContains(error, "wrong version number")) {

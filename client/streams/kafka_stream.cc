@@ -29,7 +29,7 @@ absl::StatusOr<Offsets> ParseOffsets(const std::string& text) {
     if (!absl::SimpleAtoi(parts.first, &partition) ||
         !absl::SimpleAtoi(parts.second, &offset) || offset < 0) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("\"%s\" is no position of a topic", text));
+          absl::StrFormat("\"%s\" is not a position of a topic", text));
     }
     offsets[partition] = offset;
   }

@@ -129,9 +129,10 @@ class QrelsReader {
     }
     const std::optional<int> grade = ParseGrade(fields[3]);
     if (!grade) {
-      return {absl::StrFormat("the grade '%s' is no whole number from %d to %d",
-                              fields[3], -kMaxGrade, kMaxGrade),
-              /*refuses=*/true};
+      return {
+          absl::StrFormat("the grade '%s' is not a whole number from %d to %d",
+                          fields[3], -kMaxGrade, kMaxGrade),
+          /*refuses=*/true};
     }
     if (*grade > max_grade_) {
       return {

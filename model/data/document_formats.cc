@@ -48,7 +48,7 @@ absl::Status JsonError(std::string_view reason) {
 absl::Status SetText(std::string_view field, const Json& value,
                      std::string& text) {
   if (!value.is_string()) {
-    return JsonError(absl::StrFormat("%s is no string", field));
+    return JsonError(absl::StrFormat("%s is not a string", field));
   }
   text = value.get<std::string>();
   return absl::OkStatus();
@@ -76,7 +76,7 @@ absl::Status SetJsonId(const Json& value, FileDocument& document) {
 }
 
 absl::Status SetJsonTags(const Json& value, FileDocument& document) {
-  if (!value.is_array()) return JsonError("tags is no array");
+  if (!value.is_array()) return JsonError("tags is not an array");
   for (const Json& tag : value) {
     SEMRANK_RETURN_IF_ERROR(
         SetText("a tag", tag, document.tags.emplace_back()));
@@ -90,7 +90,7 @@ absl::Status SetJsonPayload(const Json& value, FileDocument& document) {
   return absl::Base64Unescape(base64, &document.payload) ||
                  absl::WebSafeBase64Unescape(base64, &document.payload)
              ? absl::OkStatus()
-             : JsonError("payload is no base64");
+             : JsonError("payload is not base64");
 }
 
 absl::Status SetJsonField(const std::string& name, const Json& value,
@@ -162,7 +162,7 @@ absl::Status ParseJsonDocument(std::string_view line, FileDocument& document) {
         "jq -c '.[]' prints them");
   }
   const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return JsonError("the line is no JSON object");
+  if (!json.is_object()) return JsonError("the line is not a JSON object");
   for (const auto& [name, value] : json.items()) {
     // As in Protobuf, null means that the field is not there.
     if (value.is_null()) continue;

@@ -45,7 +45,8 @@ class RunReader {
     float score = 0;
     // NaN has no order, and -infinity means "not ranked".
     if (!absl::SimpleAtof(fields[4], &score) || !std::isfinite(score)) {
-      return absl::StrFormat("the score '%s' is no finite number", fields[4]);
+      return absl::StrFormat("the score '%s' is not a finite number",
+                             fields[4]);
     }
     const auto query = queries_.find(fields[0]);
     if (query == queries_.end()) {

@@ -120,7 +120,8 @@ absl::StatusOr<const ClsmTower*> TowerOf(std::string_view flag,
   // has no order.
   const auto* tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
   if (tower != nullptr) return tower;
-  return FlagError(flag, value, "the model has no max pooling: it is no CLSM");
+  return FlagError(flag, value,
+                   "the model has no max pooling: it is not a CLSM");
 }
 
 // The max-pooling units of one text and the words that won them.

@@ -77,22 +77,22 @@ class ObjectReader {
 
   ObjectReader& Text(std::string_view name, std::string& text) {
     std::string_view value;
-    if (Read(name, "is no string", value)) text = value;
+    if (Read(name, "is not a string", value)) text = value;
     return *this;
   }
   ObjectReader& Number(std::string_view name, double& number) {
-    Read(name, "is no number", number);
+    Read(name, "is not a number", number);
     return *this;
   }
   ObjectReader& Number(std::string_view name, std::int64_t& number) {
-    Read(name, "is no whole number", number);
+    Read(name, "is not a whole number", number);
     return *this;
   }
   ObjectReader& Position(std::string_view name, std::uint32_t& position) {
     std::uint64_t value = 0;
-    if (!Read(name, "is no position", value)) return *this;
+    if (!Read(name, "is not a position", value)) return *this;
     if (value > std::numeric_limits<std::uint32_t>::max()) {
-      status_ = MemberError(name, "is no position");
+      status_ = MemberError(name, "is not a position");
     }
     position = static_cast<std::uint32_t>(value);
     return *this;
@@ -119,7 +119,7 @@ class ObjectReader {
 absl::StatusOr<ShownResult> ParseResult(Value value) {
   Object object;
   if (value.get(object) != simdjson::SUCCESS) {
-    return MemberError("results", "has an element that is no object");
+    return MemberError("results", "has an element that is not an object");
   }
   ShownResult result;
   ObjectReader reader(object);
@@ -130,14 +130,15 @@ absl::StatusOr<ShownResult> ParseResult(Value value) {
       .Text("team", team);
   SEMRANK_RETURN_IF_ERROR(reader.status());
   if (!team.empty()) {
-    if (team != "a" && team != "b") return MemberError("team", "is no a or b");
+    if (team != "a" && team != "b")
+      return MemberError("team", "is neither a nor b");
     result.team = team[0];
   }
   return result;
 }
 
 absl::Status ParseSwapped(ObjectReader& reader, Impression& impression) {
-  constexpr std::string_view kProblem = "is no pair of positions";
+  constexpr std::string_view kProblem = "is not a pair of positions";
   simdjson::dom::array pair;
   if (!reader.Read("swapped", kProblem, pair)) return reader.status();
   std::uint64_t positions[2] = {};
@@ -153,7 +154,8 @@ absl::Status ParseSwapped(ObjectReader& reader, Impression& impression) {
 
 absl::Status ParseRankers(ObjectReader& reader, Impression& impression) {
   Object rankers;
-  if (!reader.Read("models", "is no object", rankers)) return reader.status();
+  if (!reader.Read("models", "is not an object", rankers))
+    return reader.status();
   return ObjectReader(rankers)
       .Text("a", impression.ranker_a)
       .Text("b", impression.ranker_b)
@@ -175,7 +177,7 @@ absl::StatusOr<EventRecord> ParseImpression(const Object& object) {
   SEMRANK_RETURN_IF_ERROR(ParseRankers(reader, impression));
   SEMRANK_RETURN_IF_ERROR(ParseSwapped(reader, impression));
   simdjson::dom::array results;
-  if (reader.Read("results", "is no array", results)) {
+  if (reader.Read("results", "is not an array", results)) {
     for (const Value value : results) {
       SEMRANK_ASSIGN_OR_RETURN(ShownResult result, ParseResult(value));
       impression.results.push_back(std::move(result));
@@ -272,7 +274,7 @@ absl::StatusOr<EventRecord> EventParser::Parse(std::string_view line) {
           .get(root);
   Object object;
   if (error != simdjson::SUCCESS || root.get(object) != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError("the line is no JSON object");
+    return absl::InvalidArgumentError("the line is not a JSON object");
   }
   std::string_view type;
   if (object["type"].get(type) != simdjson::SUCCESS) {

@@ -38,7 +38,7 @@ absl::StatusOr<EventAddress> ParseRedis(std::string_view text) {
       at == std::string_view::npos ? text.find("://") + 3 : at;
   if (slash < begin || !IsStreamName(text.substr(slash + 1))) {
     return absl::InvalidArgumentError(
-        "must end with the name of a stream, /STREAM, which is no number");
+        "must end with the name of a stream, /STREAM, which is not a number");
   }
   return EventAddress{.kind = EventAddress::Kind::kRedis,
                       .place = std::string(text.substr(0, slash)),

@@ -118,7 +118,7 @@ absl::StatusOr<EventRecord> ReadUbiQuery(const UbiObject& object) {
 absl::Status ReadUbiRecord(const UbiValue& value, UbiRecords& records) {
   UbiObject object, source;
   if (value.get(object) != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError("is no object");
+    return absl::InvalidArgumentError("is not an object");
   }
   if (Get(object, "_source", source)) object = source;
   UbiValue member;
@@ -157,7 +157,7 @@ absl::StatusOr<UbiRecords> UbiParser::Parse(std::string_view json) {
   }
   if (error != simdjson::SUCCESS) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "the UBI record is no JSON: %s", simdjson::error_message(error)));
+        "the UBI record is not JSON: %s", simdjson::error_message(error)));
   }
   UbiRecords records;
   simdjson::dom::array values;

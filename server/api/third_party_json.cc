@@ -224,7 +224,7 @@ void ThirdPartyJson::EachText(const char* name, TakeText take,
   for (std::size_t i = 0; i < items->size(); ++i) {
     if (!TakeItem((*items)[i], fields, take)) {
       return Fail(FieldError("INVALID_FIELD", ItemName(name, i),
-                             "is no text (token ids are not supported)"));
+                             "is not text (token ids are not supported)"));
     }
   }
 }

@@ -149,7 +149,7 @@ absl::Status DocumentNotFound(std::string_view field) {
 absl::Status MalformedMessage(std::string_view message_name) {
   return MakeError(
       absl::StatusCode::kInvalidArgument, kMalformedReason,
-      absl::StrFormat("the bytes are no valid %s message", message_name),
+      absl::StrFormat("the bytes are not a valid %s message", message_name),
       {{"message", std::string(message_name)}});
 }
 

@@ -41,8 +41,9 @@ absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
   if (bytes.size() % row_bytes != 0) {
     return FieldError(
         "BAD_VECTOR", "vectors",
-        absl::StrFormat("%d bytes are no whole number of vectors of %d float32",
-                        bytes.size(), dim),
+        absl::StrFormat(
+            "%d bytes are not a whole number of vectors of %d float32",
+            bytes.size(), dim),
         {{"value", std::to_string(bytes.size())},
          {"embedding_dim", std::to_string(dim)}});
   }

@@ -44,7 +44,7 @@ absl::StatusOr<std::tuple<std::string, std::int64_t>> ParseToken(
   if (slash == std::string::npos ||
       !absl::SimpleAtoi(token.substr(0, slash), &version)) {
     return FieldError("INVALID_FIELD", "page_token",
-                      "is no next_page_token of this server");
+                      "is not a next_page_token of this server");
   }
   return std::tuple(token.substr(slash + 1), version);
 }

@@ -125,7 +125,7 @@ absl::StatusOr<ChangeLog::Changes> RedisChangeLog::Read(
   if (reply->elements == 0 ||
       TextOf(*reply->element[0]->element[0]) != position) {
     return pool_.Named(absl::OutOfRangeError(absl::StrFormat(
-        "entry %s is no more in %s", position, kRedisChangesKey)));
+        "entry %s is no longer in %s", position, kRedisChangesKey)));
   }
   changes.at_end = reply->elements < kReadEntries;
   return changes;

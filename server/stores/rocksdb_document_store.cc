@@ -57,7 +57,7 @@ absl::Status CheckNoFilesOfOthers(const std::string& path) {
       continue;
     }
     return absl::FailedPreconditionError(absl::StrFormat(
-        "the folder is no semrank store and holds \"%s\"", file));
+        "the folder is not a semrank store and holds \"%s\"", file));
   }
   return absl::OkStatus();
 }

@@ -134,7 +134,7 @@ absl::StatusOr<DocumentKeyView> ReadDocumentKey(std::string_view key) {
     return DocumentKeyView(Take<std::uint64_t>(rest));
   }
   return absl::DataLossError(
-      absl::StrFormat("\"%s\" is no document's key",
+      absl::StrFormat("\"%s\" is not a document's key",
                       absl::CHexEscape({key.data(), key.size()})));
 }
 

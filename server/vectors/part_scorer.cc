@@ -20,7 +20,7 @@ absl::Status CheckParts(const TwoTowerModel& model, ModelParts parts) {
       return FieldError(
           "INVALID_FIELD", "parts",
           absl::StrFormat("is PARTS_SEMANTIC, but the parts of %s, an SSI "
-                          "model, are no cosines",
+                          "model, are not cosines",
                           name));
     case ModelParts::kLexical:
       if (model.lexical() != nullptr) return absl::OkStatus();

@@ -151,7 +151,7 @@ class ServiceTest(unittest.TestCase):
             self.assertEqual(line["level"], "warning")
             ca = [f"--tls_ca={self.folder}/cert.pem"] if server_flags else []
             lost = subprocess.run([BINARIES / "semrank", f"--address={http}", *ca, "--max_attempts=1", "health"], capture_output=True, text=True)
-            self.assertIn("no gRPC port but one for HTTP", lost.stderr)
+            self.assertIn("not a gRPC port but one for HTTP", lost.stderr)
 
     def test_a_page_of_another_origin_is_named_in_the_log_with_the_flag_that_allows_it(self):
         server = self.start(f"--model_dir={MODEL}")

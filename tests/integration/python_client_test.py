@@ -243,7 +243,7 @@ class BlockingTest(AgainstRealServer, unittest.TestCase):
 
     def test_a_client_of_another_protocol_is_told_so(self):
         for address, options, hint in ((self.server.address, {}, "speaks TLS does so, set tls_ca"),
-                                       (self.server.http_address, {"tls_ca": self.ca}, "no gRPC port but one for HTTP")):
+                                       (self.server.http_address, {"tls_ca": self.ca}, "not a gRPC port but one for HTTP")):
             with self.assertRaisesRegex(semrank.Error, hint):
                 blocking(address, lambda call: call("get_limits"), max_attempts=1, **options)
         with FakeServer() as plain, self.assertRaisesRegex(semrank.Error, "does not speak TLS there: leave tls_ca out"):

@@ -40,7 +40,7 @@ function fromItemStatus({code, message, details}, address = '') {
 // What it usually means when the two sides speak different protocols; gRPC says
 // no more than that the connection failed.
 function protocolHint(text, usesTls) {
-  if (/Last error: Protocol error/.test(text)) return ' (that is no gRPC port but perhaps one for HTTP: gRPC has another)';
+  if (/Last error: Protocol error/.test(text)) return ' (that is not a gRPC port but perhaps one for HTTP: gRPC has another)';
   if (usesTls && /wrong version number/.test(text)) return ' (the server does not speak TLS there: leave tlsCa out)';
   if (!usesTls && /Last error: Failed to connect/.test(text)) {
     return ' (it closed the connection at once: a server that speaks TLS does so, set tlsCa)';

@@ -44,7 +44,7 @@ class ClickedTexts {
       AddText(join.text(result.title));
     }
     return is_small() ? absl::OkStatus()
-                      : absl::OutOfRangeError("this is no small log");
+                      : absl::OutOfRangeError("this is not a small log");
   }
 
   bool is_small() const {

@@ -110,7 +110,7 @@ std::int64_t CreateTime() {
   std::int64_t seconds = 0;
   if (absl::SimpleAtoi(set, &seconds)) return seconds;
   absl::FPrintF(stderr,
-                "SOURCE_DATE_EPOCH=%s is no number of seconds; the "
+                "SOURCE_DATE_EPOCH=%s is not a number of seconds; the "
                 "model has today's time\n",
                 set);
   return absl::ToUnixSeconds(absl::Now());

@@ -93,8 +93,8 @@ absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
     if (fields.size() != 3 || !absl::SimpleAtoi(fields[2], &clicks) ||
         clicks < 1) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("%s:%d is no line query TAB title TAB clicks", path,
-                          file->line_number()));
+          absl::StrFormat("%s:%d is not a line query TAB title TAB clicks",
+                          path, file->line_number()));
     }
     kept.push_back({.query = WithTabs(fields[0]),
                     .title = WithTabs(fields[1]),

@@ -166,7 +166,7 @@ TEST_P(StreamImportTest, RecordsOfOthersAreBadLines) {
   options_.max_bad_lines = 0;
   EXPECT_THAT(ImportStream(options_),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("/events:1: the line is no JSON object")));
+                       HasSubstr("/events:1: the line is not a JSON object")));
 }
 
 TEST_P(StreamImportTest, WhatIsNoPositionIsRefused) {

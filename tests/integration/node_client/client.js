@@ -210,7 +210,7 @@ const withFakes = {
   async 'a client of another protocol learns it'() {
     const others = [new SemrankClient(address), new SemrankClient(httpAddress, {tlsCa})];
     await assert.rejects(others[0].getLimits(), /speaks TLS does so, set tlsCa/);
-    await assert.rejects(others[1].getLimits(), /no gRPC port but perhaps one for HTTP/);
+    await assert.rejects(others[1].getLimits(), /not a gRPC port but perhaps one for HTTP/);
     await withFakeServer({}, (fake) => assert.rejects(fake.getLimits(), /does not speak TLS there: leave tlsCa out/), {tlsCa});
     for (const other of others) other.close();
   },

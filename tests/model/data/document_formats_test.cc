@@ -81,14 +81,14 @@ TEST(ParseJsonDocumentTest, NamesWhatIsWrong) {
     return std::string(ParseJsonDocument(json, document).message());
   };
   EXPECT_EQ(error("{\"title\":"),
-            "no document as JSON: the line is no JSON object");
+            "no document as JSON: the line is not a JSON object");
   EXPECT_THAT(error(R"({"titel":"t"})"), HasSubstr("unknown field \"titel\""));
   EXPECT_THAT(error(R"({"id":7.5})"), HasSubstr("id is not a number"));
   EXPECT_THAT(error(R"({"id":1,"document_id":"a"})"),
               HasSubstr("id and document_id are given"));
-  EXPECT_THAT(error(R"({"title":7})"), HasSubstr("title is no string"));
-  EXPECT_THAT(error(R"({"tags":["a",1]})"), HasSubstr("a tag is no string"));
-  EXPECT_THAT(error(R"({"payload":"?"})"), HasSubstr("payload is no base64"));
+  EXPECT_THAT(error(R"({"title":7})"), HasSubstr("title is not a string"));
+  EXPECT_THAT(error(R"({"tags":["a",1]})"), HasSubstr("a tag is not a string"));
+  EXPECT_THAT(error(R"({"payload":"?"})"), HasSubstr("payload is not base64"));
 }
 
 }  // namespace

@@ -151,12 +151,12 @@ TEST_F(InspectCommandTest, WrongFlagsAreNamed) {
   options_.query = "cat";
   expect_error("--title");
   options_.title = "dog";
-  expect_error("no CLSM");
+  expect_error("not a CLSM");
   options_.words = "words";
   expect_error("excludes");
   options_.query = options_.title = "";
   options_.context_word = "cat";
-  expect_error("no CLSM");
+  expect_error("not a CLSM");
   options_.words = "";
   expect_error("--words");
   options_.correlated = {"dog"};

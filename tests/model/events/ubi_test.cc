@@ -88,11 +88,11 @@ TEST(UbiTest, ErrorsNameTheRecord) {
   const auto error = [&parser](std::string_view json) {
     return std::string(parser.Parse(json).status().message());
   };
-  EXPECT_THAT(error("{"), HasSubstr("no JSON"));
-  EXPECT_THAT(error("{\"query_id\": \"\xff\"}"), HasSubstr("no JSON"));
+  EXPECT_THAT(error("{"), HasSubstr("not JSON"));
+  EXPECT_THAT(error("{\"query_id\": \"\xff\"}"), HasSubstr("not JSON"));
   EXPECT_THAT(error("{}"), HasSubstr("neither action_name nor user_query"));
   EXPECT_THAT(error(R"([{"user_query": "x"}, 7])"),
-              HasSubstr("record 1 is no object"));
+              HasSubstr("record 1 is not an object"));
   EXPECT_THAT(
       error(R"({"user_query": "x", "query_id": "q", "timestamp": "noon"})"),
       HasSubstr("ISO 8601"));

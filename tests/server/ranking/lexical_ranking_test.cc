@@ -147,7 +147,7 @@ TEST_F(LexicalRankingTest, PartsThatTheModelDoesNotHaveAreRefused) {
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(refusal(ModelParts::kSemantic),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("are no cosines")));
+                       HasSubstr("are not cosines")));
 }
 
 TEST_F(LexicalRankingTest, BesideGivenVectorsTheSemanticPartIsScored) {

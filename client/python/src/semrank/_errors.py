@@ -59,7 +59,7 @@ def _protocol_hint(text: str, uses_tls: bool) -> str:
     """What it usually means when the two sides speak different protocols; gRPC
     says no more than that the connection failed."""
     if "http1.x server" in text or "missing selected ALPN" in text:
-        return " (that is no gRPC port but one for HTTP: gRPC has another)"
+        return " (that is not a gRPC port but one for HTTP: gRPC has another)"
     if uses_tls and "wrong version number" in text:
         return " (the server does not speak TLS there: leave tls_ca out)"
     if not uses_tls and "Socket closed" in text:

@@ -54,7 +54,7 @@ TEST_F(KeptPairsTest, TextsKeepTheirFurtherWords) {
   dir_.Write(kKeptPairsFile, "learn c\tc++\ttitle\t1\n");
   EXPECT_THAT(ReadKeptPairs(dir_.path()),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("pairs.tsv:1 is no line")));
+                       HasSubstr("pairs.tsv:1 is not a line")));
 }
 
 TEST_F(KeptPairsTest, TheSampleOfTwoNightsIsTheSampleOfTheirSamples) {
