@@ -236,16 +236,18 @@ void PrintHowToContinue(const PutOptions& options, const PutCounts& counts,
                   "them (--store), the same command continues there; otherwise "
                   "remove %s and begin again\n",
                   line, options.state);
-    return;
+  } else if (may_be_lost) {
+    absl::FPrintF(stderr,
+                  "all documents up to line %s were put: if the server keeps "
+                  "them (--store), continue with --skip_lines=%d; otherwise "
+                  "begin again\n",
+                  line, counts.last_line);
+  } else {
+    absl::FPrintF(stderr,
+                  "all documents up to line %s are put: continue with "
+                  "--skip_lines=%d\n",
+                  line, counts.last_line);
   }
-  absl::FPrintF(stderr,
-                may_be_lost
-                    ? "all documents up to line %s were put: if the server "
-                      "keeps them (--store), continue with --skip_lines=%d; "
-                      "otherwise begin again\n"
-                    : "all documents up to line %s are put: continue with "
-                      "--skip_lines=%d\n",
-                line, counts.last_line);
 }
 
 // By value, since several flags together decide how the file is read.
