@@ -31,7 +31,7 @@ const ProgramInfo kInfo = {
     .usage = R"(Usage:
   semrank-train --train=FILE[,FILE...] --model_dir=FOLDER [flags]
   semrank-train --events=FOLDER[,FOLDER...] --model_dir=FOLDER [flags]
-  semrank-train --docs=FILE --model_dir=FOLDER
+  semrank-train --docs=FILE --model_dir=DIR
 
 From a click log:
   semrank-train --train=clicks.tsv.gz --model_dir=models/shop
