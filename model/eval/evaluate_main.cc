@@ -32,7 +32,7 @@ constexpr ProgramInfo kInfo = {
     .usage = R"(Usage:
   semrank-eval [--ranker=...] --docs=FILE --queries=FILE --qrels=FILE [flags]
   semrank-eval vocabulary --words=FILE [--ngram=2,3]
-  semrank-eval inspect --model_dir=FOLDER --words=FILE
+  semrank-eval inspect --model_dir=DIR --words=FILE
 
 Prints NDCG@1, @3 and @10, MAP, MRR and P@10, means over the queries, with
 standard errors below them. For documents of equal score each is the mean over
@@ -78,9 +78,9 @@ constexpr ProgramInfo kInspectInfo = {
     .name = "inspect",
     .summary = "shows what the units of a model stand for",
     .usage = R"(Usage:
-  semrank-eval inspect --model_dir=FOLDER --words=FILE
-  semrank-eval inspect --model_dir=FOLDER --query=TEXT --title=TEXT
-  semrank-eval inspect --model_dir=FOLDER --words=FILE --context_word=WORD
+  semrank-eval inspect --model_dir=DIR --words=FILE
+  semrank-eval inspect --model_dir=DIR --query=TEXT --title=TEXT
+  semrank-eval inspect --model_dir=DIR --words=FILE --context_word=WORD
   semrank-eval inspect --words=FILE --correlated=WORD,WORD
 
 Prints the words that excite each unit of the output layer most (table 7 of the

@@ -29,8 +29,8 @@ const ProgramInfo kInfo = {
     .name = "semrank-train",
     .summary = "learns a ranking model from clicked (query, title) pairs",
     .usage = R"(Usage:
-  semrank-train --train=FILE[,FILE...] --model_dir=FOLDER [flags]
-  semrank-train --events=FOLDER[,FOLDER...] --model_dir=FOLDER [flags]
+  semrank-train --train=FILE[,FILE...] --model_dir=DIR [flags]
+  semrank-train --events=DIR[,DIR...] --model_dir=DIR [flags]
   semrank-train --docs=FILE --model_dir=DIR
 
 From a click log:
