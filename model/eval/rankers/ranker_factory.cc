@@ -118,7 +118,7 @@ absl::Status CheckRankerName(std::string_view name) {
   if (!IsSingleName(parts.first) ||
       !(is_single || IsSingleName(parts.second))) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "'%s' is no ranker; there are model, tower, model:DIR, bm25, "
+        "'%s' is not a ranker; there are model, tower, model:DIR, bm25, "
         "letter_tfidf, word_tfidf, ulm, mrf, qe, wtm, ptm, pairs such as "
         "model+bm25, and each +name_match",
         name));

@@ -71,7 +71,7 @@ TEST_F(EvaluateMainTest, TextsThatAServerWouldRefuseAreMeasuredAndCounted) {
 }
 
 TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
-  ExpectWrongUse({"--ranker=bm52"}, "--ranker=bm52: 'bm52' is no ranker");
+  ExpectWrongUse({"--ranker=bm52"}, "--ranker=bm52: 'bm52' is not a ranker");
   ExpectWrongUse({"--ranker=bm25+"}, "--ranker=bm25+");
   ExpectWrongUse({"--ranker="}, "names no ranker");
   ExpectWrongUse({}, "--model_dir: needed by --ranker=model");
