@@ -54,6 +54,18 @@ std::optional<boost::asio::ip::address> AddressOf(std::string_view name) {
   return address;
 }
 
+// A flag to copy, with the value that a client sent. Only the flag when a shell
+// might run a part of the value, such as $(...), or expand it.
+std::string FlagToCopy(std::string_view flag, std::string_view value) {
+  const bool is_plain = std::ranges::all_of(value, [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_' ||
+           c == ':' || c == '/';
+  });
+  return is_plain && !value.empty()
+             ? absl::StrCat("--", ToAbsl(flag), "=", ToAbsl(value))
+             : absl::StrCat("--", ToAbsl(flag));
+}
+
 // Whether `allowed` has the name, whatever its case, or "*".
 bool Allows(const std::vector<std::string>& allowed, std::string_view name) {
   return std::ranges::any_of(allowed, [&](const std::string& one) {
@@ -81,12 +93,14 @@ bool IsAllowedOrigin(std::string_view origin,
 
 absl::Status OriginNotAllowed(const std::string& origin) {
   // A page that was opened as a file has the origin "null".
-  const std::string flag_value = origin == "null" ? "*" : origin;
+  const std::string flag = origin == "null"
+                               ? "--cors_origins='*'"
+                               : FlagToCopy("cors_origins", origin);
   return MakeError(
       absl::StatusCode::kPermissionDenied, "ORIGIN_NOT_ALLOWED",
       absl::StrFormat("calls of web pages of %s are not allowed; to allow "
-                      "them, start the server with --cors_origins=%s",
-                      origin, flag_value),
+                      "them, start the server with %s",
+                      origin, flag),
       {{"flag", "cors_origins"}, {"origin", origin}});
 }
 
@@ -150,9 +164,9 @@ absl::Status CheckHost(std::string_view host,
   const std::string shown = Shown(name);
   return MakeError(
       absl::StatusCode::kPermissionDenied, "HOST_NOT_ALLOWED",
-      absl::StrFormat("this server does not answer as \"%s\"; to allow that "
-                      "name, start the server with --server_names=%s",
-                      shown, shown),
+      absl::StrFormat("this server does not answer as \"%s\"; to allow a name, "
+                      "start the server with %s",
+                      shown, FlagToCopy("server_names", shown)),
       {{"flag", "server_names"}, {"host", shown}});
 }
 

@@ -28,12 +28,26 @@ TEST(HttpHostsTest, OtherNamesPassOnlyWhenTheyAreServed) {
         "[::1].evil.test", "evil.test, 127.0.0.1"}) {
     const absl::Status refusal = CheckHost(host, {"shop.test"});
     EXPECT_THAT(refusal, StatusIs(absl::StatusCode::kPermissionDenied,
-                                  HasSubstr("--server_names=")))
+                                  HasSubstr("--server_names")))
         << host;
     EXPECT_EQ(ErrorReason(refusal), "HOST_NOT_ALLOWED");
     EXPECT_THAT(CheckHost(host, {"*"}), IsOk());
   }
   EXPECT_THAT(CheckHost("Shop.test.:81", {"a", "shop.test"}), IsOk());
+}
+
+// Operators copy the flag from the log into a shell.
+TEST(HttpHostsTest, OnlyPlainNamesAreRepeatedInTheFlag) {
+  using ::testing::EndsWith;
+  EXPECT_THAT(CheckHost("Shop-1.test:80", {}),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       EndsWith("with --server_names=Shop-1.test")));
+  for (const char* host : {"a;id", "$(id)", "a`id`", "a'b", "a b", "*", "~"}) {
+    EXPECT_THAT(CheckHost(host, {}),
+                StatusIs(absl::StatusCode::kPermissionDenied,
+                         EndsWith("with --server_names")))
+        << host;
+  }
 }
 
 TEST(HttpHostsTest, LoopbackServesItsNamesAndThoseOfAllowedPages) {

@@ -33,7 +33,10 @@ TEST(HttpOriginsTest, RefusalNamesTheOriginAndTheFlagThatAllowsIt) {
                ::testing::HasSubstr("--cors_origins=http://a.test:5173")));
   EXPECT_THAT(OriginNotAllowed("null"),
               StatusIs(absl::StatusCode::kPermissionDenied,
-                       ::testing::HasSubstr("--cors_origins=*")));
+                       ::testing::HasSubstr("--cors_origins='*'")));
+  EXPECT_THAT(OriginNotAllowed("http://a.test;$(id)"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       ::testing::EndsWith("with --cors_origins")));
 }
 
 TEST(HttpOriginsTest, ValuesThatNoBrowserSendsAreRefused) {
