@@ -212,6 +212,14 @@ HttpExchange::Step HttpExchange::OnCall() {
 }
 
 std::optional<HttpResponse> HttpExchange::RefuseByHost() {
+  // HTTP/1.0 has no Host; 1.1 requires it, with an absolute target too (RFC
+  // 9112, section 3.2). A client that omits it may frame requests differently.
+  constexpr unsigned kHttp10 = 10;  // as Beast counts
+  if (parser_.get().version() > kHttp10 &&
+      parser_.get().count(http::field::host) == 0) {
+    parser_.get().keep_alive(false);
+    return BadRequest("HTTP/1.1 requires a Host header");
+  }
   // A proxy may have checked the one and the server the other.
   for (const http::field field : {http::field::host, http::field::origin}) {
     if (parser_.get().count(field) <= 1) continue;

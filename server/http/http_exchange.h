@@ -141,8 +141,8 @@ class HttpExchange {
   void ReadHead();
   // "http" or "https", as the browser sees it.
   std::string Scheme() const;
-  // The refusal of any request for its Host (http_origins), or for two of the
-  // headers that say whose request it is; nullopt = there is none.
+  // The refusal of any request for its Host (http_origins), without one, or for
+  // two of the headers that say whose request it is; nullopt = there is none.
   std::optional<HttpResponse> RefuseByHost();
   // The refusal of a call for its path, origin, method, Content-Encoding or
   // missing certificate; nullopt = there is none.

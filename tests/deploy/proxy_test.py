@@ -192,7 +192,7 @@ class ProxyTest(unittest.TestCase):
     def test_both_ports_speak_tls_only(self):
         for port in self.frontends():
             with socket.create_connection(("127.0.0.1", port), MAX_WAIT_SECONDS) as plain, contextlib.suppress(ConnectionError):
-                plain.sendall(OPENING + b"GET /v1/models HTTP/1.1\r\n\r\n")
+                plain.sendall(OPENING + b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertNotIn(b"HTTP/1.1 200", plain.recv(1 << 16))
 
     def test_http2_ends_at_the_proxy_which_bounds_streams(self):

@@ -269,7 +269,7 @@ class AccessTest(unittest.TestCase):
                       b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n", b"Content-Length: +2\r\n", b"Content-Length: -1\r\n",
                       b"Content-Length: 0x2\r\n", b"Content-Length: 99999999999999999999\r\n"):
             with self.subTest(lines=lines):
-                answer = self.raw(head + lines + b"\r\n{}" + b"GET /metrics HTTP/1.1\r\n\r\n")
+                answer = self.raw(head + lines + b"\r\n{}" + b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertRegex(answer, rb"^HTTP/1.1 (400|413) ")
                 self.assertEqual(answer.count(b"HTTP/1.1 "), 1)
 

@@ -165,7 +165,8 @@ TEST_F(JsonCatalogTest, StreamThatIsCutOffKeepsWhatWasPut) {
   }
   PlainClient client(server_->address());
   client.Send(
-      "POST /v1/put_stream HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n" +
+      "POST /v1/put_stream HTTP/1.1\r\nHost: h\r\nContent-Length: "
+      "9999999\r\n\r\n" +
       lines);
   client.EndSending();
   EXPECT_THAT(client.ReadToEnd(), HasSubstr("HTTP/1.1 408 "));

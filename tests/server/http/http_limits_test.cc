@@ -20,7 +20,8 @@ TEST_F(HttpServerTest, ClientThatSendsNoWholeHeadInTimeIsClosed) {
 TEST_F(HttpServerTest, BodySlowerThanTheRateIs408HoweverItDrips) {
   Serve({.timeouts = {.body = kSoon}, .min_body_rate = 1 << 30});
   PlainClient client(address());
-  client.Send("POST /call HTTP/1.1\r\nContent-Length: 100000\r\n\r\n");
+  client.Send(
+      "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n");
   while (client.IsOpen()) client.Send("x");
   const std::string response = client.ReadToEnd();
   EXPECT_THAT(response, StartsWith("HTTP/1.1 408 "));
@@ -31,7 +32,7 @@ TEST_F(HttpServerTest, BodySlowerThanTheRateIs408HoweverItDrips) {
 TEST_F(HttpServerTest, BodyThatIsFastEnoughMayTakeManyPeriods) {
   Serve({.timeouts = {.body = absl::Milliseconds(1)}, .min_body_rate = 0});
   PlainClient client(address());
-  client.Send("POST /call HTTP/1.1\r\nContent-Length: 2\r\n\r\n1");
+  client.Send("POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n1");
   // Requests of other clients take several periods.
   for (int i = 0; i < 50; ++i) EXPECT_EQ(PageStatus(), 200);
   client.Send("2");
@@ -48,14 +49,16 @@ TEST_F(HttpServerTest, ClientThatDoesNotReadItsResponseInTimeIsClosed) {
 
 TEST_F(HttpServerTest, IdleConnectionIsClosed) {
   Serve({.timeouts = {.idle = kSoon}});
-  EXPECT_THAT(SendAndReceive(address(), "GET /page HTTP/1.1\r\n\r\n"),
-              ::testing::EndsWith("hi"));
+  EXPECT_THAT(
+      SendAndReceive(address(), "GET /page HTTP/1.1\r\nHost: h\r\n\r\n"),
+      ::testing::EndsWith("hi"));
 }
 
 TEST_F(HttpServerTest, RefusedClientThatNeverClosesIsClosed) {
   Serve({.timeouts = {.linger = kSoon}});
   PlainClient client(address());
-  client.Send("POST /call HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
+  client.Send(
+      "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n");
   EXPECT_THAT(client.ReadToEnd(), HasSubstr(" 413 "));
   while (client.Send("x")) std::this_thread::yield();
 }
@@ -93,7 +96,8 @@ TEST_F(HttpServerTest, SlowBodiesTakeNoPlaceForCalls) {
   std::vector<PlainClient> slow;
   for (int i = 0; i < 2 * kMaxHttpCalls; ++i) {
     slow.emplace_back(address());
-    slow.back().Send("POST /call HTTP/1.1\r\nContent-Length: 9\r\n\r\n1");
+    slow.back().Send(
+        "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n1");
   }
   EXPECT_EQ(CallHttp(address(), "POST", "/call").status, 200);
   slow.front().Send("23456789");
@@ -113,7 +117,7 @@ TEST_F(HttpServerTest, OneCallerLeavesPlacesToOthers) {
   PlainClient other;
   ASSERT_TRUE(other.Bind("127.0.0.2"));
   ASSERT_TRUE(other.Connect(address()));
-  other.Send("POST /call HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+  other.Send("POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(ReadStatus(other), 200);
   open_gate_.set_value();
 }
@@ -121,7 +125,8 @@ TEST_F(HttpServerTest, OneCallerLeavesPlacesToOthers) {
 // The newcomer is served, and the body that has been arriving for longest ends.
 TEST_F(HttpServerTest, OverItsShareTheSlowestBodyOfACallerEnds) {
   Serve({.max_unfinished_bytes = 2'000, .max_share_per_caller = 0.5});
-  const std::string head = "POST /call HTTP/1.1\r\nContent-Length: 701\r\n\r\n";
+  const std::string head =
+      "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 701\r\n\r\n";
   PlainClient slow(address());
   slow.Send(head + std::string(700, 'x'));
   // A page that comes later shows that it has been read.
@@ -144,7 +149,7 @@ TEST_F(HttpServerTest, ACrowdFromOneAddressClosesItsOwnConnections) {
   for (int i = 0; i < 100; ++i) crowd.emplace_back(address());
   EXPECT_EQ(PageStatus(), 200);
   EXPECT_TRUE(other.IsOpen());
-  other.Send("GET /page HTTP/1.1\r\n\r\n");
+  other.Send("GET /page HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(ReadStatus(other), 200);
 }
 
@@ -168,7 +173,7 @@ TEST_F(HttpServerTest, AtTheLimitTheClientThatIsSilentLongestIsClosed) {
   Serve({.max_connections = 20});
   for (const char* sent :
        {"", "GET /page HTTP/1.1\r\nHost",
-        "POST /call HTTP/1.1\r\nContent-Length: 9\r\n\r\n"}) {
+        "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n"}) {
     std::vector<PlainClient> silent;
     for (int i = 0; i < 100; ++i) {
       silent.emplace_back(address());

@@ -109,8 +109,8 @@ class HttpServerTest : public ::testing::Test {
   int PageStatus() const { return HttpGet(address(), "/page").status; }
   PlainClient Post(const std::string& path) const {
     PlainClient client(address());
-    EXPECT_TRUE(
-        client.Send("POST " + path + " HTTP/1.1\r\nContent-Length: 0\r\n\r\n"));
+    EXPECT_TRUE(client.Send(
+        "POST " + path + " HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"));
     return client;
   }
 

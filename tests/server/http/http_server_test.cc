@@ -51,7 +51,7 @@ TEST_F(HttpServerTest, SkipsEmptyLinesBeforeARequest) {
   Serve();
   PlainClient client(address());
   for (const std::string before : {"\r\n", "\r\n\r\n", ""}) {
-    ASSERT_TRUE(client.Send(before + "POST /call HTTP/1.1\r\n"
+    ASSERT_TRUE(client.Send(before + "POST /call HTTP/1.1\r\nHost: h\r\n"
                                      "Content-Length: 2\r\n\r\nab"));
     EXPECT_EQ(ReadStatus(client), 200);
     while (client.Read(1) != "b") {
@@ -60,6 +60,24 @@ TEST_F(HttpServerTest, SkipsEmptyLinesBeforeARequest) {
     ASSERT_TRUE(client.Send("\r"));
     ASSERT_TRUE(client.Send("\n"));
   }
+}
+
+// Probes of load balancers send such requests; browsers do not.
+TEST_F(HttpServerTest, Http10NeedsNoHost) {
+  Serve({.served_hosts = {"shop.test"}});
+  EXPECT_THAT(SendAndReceive(address(), "GET /page HTTP/1.0\r\n\r\n"),
+              StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(SendAndReceive(address(),
+                             "GET /page HTTP/1.0\r\nHost: evil.test\r\n\r\n"),
+              StartsWith("HTTP/1.1 421 "));
+}
+
+TEST_F(HttpServerTest, AnEmptyHostIsAllowed) {
+  Serve();
+  EXPECT_THAT(SendAndReceive(address(),
+                             "GET /page HTTP/1.1\r\nHost:\r\n"
+                             "Connection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_F(HttpServerTest, UnknownPathIs404WithAHint) {
@@ -91,19 +109,22 @@ TEST_F(HttpServerTest, CallGetsItsHeadersAndBody) {
 TEST_F(HttpServerTest, CallMayBeRefusedBeforeItsBodyIsRead) {
   Serve();
   // The body never comes: only a response to the headers can end this.
-  EXPECT_EQ(StatusOf(address(),
-                     "POST /call HTTP/1.1\r\nAuthorization: refused\r\n"
-                     "Content-Length: 1000\r\n\r\n"),
-            401);
-  EXPECT_EQ(StatusOf(address(),
-                     "POST /call HTTP/1.1\r\nContent-Length: 100001\r\n\r\n"),
-            413);
+  EXPECT_EQ(
+      StatusOf(address(),
+               "POST /call HTTP/1.1\r\nHost: h\r\nAuthorization: refused\r\n"
+               "Content-Length: 1000\r\n\r\n"),
+      401);
+  EXPECT_EQ(
+      StatusOf(
+          address(),
+          "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 100001\r\n\r\n"),
+      413);
 }
 
 TEST_F(HttpServerTest, ChunkedBodyIsReadAndBounded) {
   Serve();
   const std::string head =
-      "POST /call HTTP/1.1\r\nConnection: close\r\n"
+      "POST /call HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
       "Transfer-Encoding: chunked\r\n\r\n";
   EXPECT_THAT(
       SendAndReceive(address(), head + "2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n"),
@@ -128,10 +149,10 @@ TEST_F(HttpServerTest, CallsTakePostOnly) {
 
 TEST_F(HttpServerTest, CompressedBodiesAreRefusedUnread) {
   Serve();
-  const std::string answer =
-      SendAndReceive(address(),
-                     "POST /call HTTP/1.1\r\nContent-Encoding: gzip\r\n"
-                     "Content-Length: 1000\r\nConnection: close\r\n\r\n");
+  const std::string answer = SendAndReceive(
+      address(),
+      "POST /call HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\n"
+      "Content-Length: 1000\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 415 "));
   EXPECT_THAT(answer, HasSubstr("\r\nAccept-Encoding: identity\r\n"));
   EXPECT_THAT(answer, HasSubstr("MALFORMED_MESSAGE"));
@@ -153,7 +174,8 @@ TEST_F(HttpServerTest, OtherPathsBelowTheCallsAreRefusedLikeCalls) {
 TEST_F(HttpServerTest, BodyThatEndsEarlyIs408) {
   Serve();
   PlainClient client(address());
-  client.Send("POST /call HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf");
+  client.Send(
+      "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf");
   client.EndSending();
   const std::string response = client.ReadToEnd();
   EXPECT_THAT(response, StartsWith("HTTP/1.1 408 "));
@@ -163,7 +185,8 @@ TEST_F(HttpServerTest, BodyThatEndsEarlyIs408) {
 TEST_F(HttpServerTest, ClientThatExpectsContinueGetsItBeforeItsBody) {
   Serve();
   const std::string expecting =
-      "POST /call HTTP/1.1\r\nConnection: close\r\nExpect: 100-continue\r\n";
+      "POST /call HTTP/1.1\r\nHost: h\r\nConnection: close\r\nExpect: "
+      "100-continue\r\n";
   PlainClient client(address());
   client.Send(expecting + "Content-Length: 4\r\n\r\n");
   const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -296,7 +319,7 @@ TEST_P(MalformedRequestTest, IsRefusedAndTheConnectionCloses) {
   EXPECT_EQ(PageStatus(), 200);
 }
 
-const std::string kPost = "POST /call HTTP/1.1\r\n";
+const std::string kPost = "POST /call HTTP/1.1\r\nHost: h\r\n";
 
 INSTANTIATE_TEST_SUITE_P(
     All, MalformedRequestTest,
@@ -304,8 +327,8 @@ INSTANTIATE_TEST_SUITE_P(
         MalformedCase{"Nonsense", "nonsense\r\n\r\n"},
         MalformedCase{"TlsHello", "\x16\x03\x01\x02\x05\x01\r\n\r\n"},
         MalformedCase{"HeadOverTheLimit",
-                      "GET /page HTTP/1.1\r\nX: " + std::string(100'000, 'x') +
-                          "\r\n\r\n",
+                      "GET /page HTTP/1.1\r\nHost: h\r\nX: " +
+                          std::string(100'000, 'x') + "\r\n\r\n",
                       431},
         MalformedCase{"TwoContentLengths", kPost + "Content-Length: 1\r\n"
                                                    "Content-Length: 2\r\n\r\n"},
@@ -314,8 +337,12 @@ INSTANTIATE_TEST_SUITE_P(
                               "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
         MalformedCase{"UnknownEncoding",
                       kPost + "Transfer-Encoding: gzip\r\n\r\n"},
-        MalformedCase{"TwoHosts", kPost + "Host: 127.0.0.1\r\n"
-                                          "Host: evil.test\r\n\r\n"},
+        MalformedCase{"TwoHosts", kPost + "Host: evil.test\r\n\r\n"},
+        MalformedCase{"NoHost", "GET /page HTTP/1.1\r\n\r\n"},
+        MalformedCase{"NoHostInACall",
+                      "POST /call HTTP/1.1\r\nContent-Length: 0\r\n\r\n"},
+        MalformedCase{"NoHostBesideThatOfTheTarget",
+                      "GET http://127.0.0.1/page HTTP/1.1\r\n\r\n"},
         MalformedCase{"TwoOrigins", kPost + "Origin: http://127.0.0.1\r\n"
                                             "Origin: http://evil.test\r\n\r\n"},
         MalformedCase{"GzipThenChunked",
@@ -333,13 +360,14 @@ TEST_F(HttpServerTest, ConnectionIsKeptUntilTheClientAsksToClose) {
   Serve();
   PlainClient client(address());
   for (const char* path : {"/page", "/none"}) {
-    client.Send("HEAD " + std::string(path) + " HTTP/1.1\r\n\r\n");
+    client.Send("HEAD " + std::string(path) + " HTTP/1.1\r\nHost: h\r\n\r\n");
     std::string head;
     while (!head.ends_with("\r\n\r\n")) head += client.Read(1);
     EXPECT_THAT(head, HasSubstr("Connection: keep-alive\r\n"));
   }
   // Two at once.
-  client.Send("GET /page HTTP/1.1\r\n\r\nGET /page HTTP/1.0\r\n\r\n");
+  client.Send(
+      "GET /page HTTP/1.1\r\nHost: h\r\n\r\nGET /page HTTP/1.0\r\n\r\n");
   const std::string rest = client.ReadToEnd();
   EXPECT_THAT(rest, HasSubstr("\r\n\r\nhiHTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(rest, HasSubstr("Connection: close\r\n"));
@@ -348,19 +376,20 @@ TEST_F(HttpServerTest, ConnectionIsKeptUntilTheClientAsksToClose) {
 // A refused request whose body contains another one.
 std::string RefusedRequest(std::size_t num_body_bytes,
                            const std::string& headers = "") {
-  std::string body = "GET /page HTTP/1.1\r\n\r\n";
+  std::string body = "GET /page HTTP/1.1\r\nHost: h\r\n\r\n";
   body.resize(num_body_bytes, ' ');
-  return "POST /call HTTP/1.1\r\nAuthorization: refused\r\n" + headers +
-         "Content-Length: " + std::to_string(num_body_bytes) + "\r\n\r\n" +
-         body;
+  return "POST /call HTTP/1.1\r\nHost: h\r\nAuthorization: refused\r\n" +
+         headers + "Content-Length: " + std::to_string(num_body_bytes) +
+         "\r\n\r\n" + body;
 }
 
 TEST_F(HttpServerTest, ConnectionIsKeptAfterARefusedBodyThatIsNotLarge) {
   Serve();
   for (const std::size_t num_bytes : {100, 100'000}) {
     const std::string responses = SendAndReceive(
-        address(), RefusedRequest(num_bytes) +
-                       "GET /page HTTP/1.1\r\nConnection: close\r\n\r\n");
+        address(),
+        RefusedRequest(num_bytes) +
+            "GET /page HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     EXPECT_THAT(responses, StartsWith("HTTP/1.1 401 "));
     EXPECT_THAT(responses, HasSubstr("refusedHTTP/1.1 200 OK\r\n"));
     EXPECT_THAT(responses, ::testing::EndsWith("\r\n\r\nhi"));

@@ -45,7 +45,7 @@ TEST_F(HttpsTest, ServesPagesAndCalls) {
 TEST_F(HttpsTest, PlainTextIsAnsweredWithAHint) {
   ServeTls();
   const std::string response =
-      SendAndReceive(address(), "GET /page HTTP/1.1\r\n\r\n");
+      SendAndReceive(address(), "GET /page HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(response, StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(response, HasSubstr("speaks TLS: use https://"));
   EXPECT_EQ(PageStatus(), 400);
@@ -84,7 +84,9 @@ TEST_F(HttpsTest, RunningCallSeesThatItsClientHasLeft) {
   std::FILE* const client =
       popen(("exec openssl s_client" + arguments).c_str(), "w");
   ASSERT_NE(client, nullptr);
-  std::fputs("POST /until_left HTTP/1.1\r\nContent-Length: 0\r\n\r\n", client);
+  std::fputs(
+      "POST /until_left HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n",
+      client);
   std::fflush(client);
   running_.acquire();
   pclose(client);
