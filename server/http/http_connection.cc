@@ -107,16 +107,23 @@ void HttpConnection::OnDeadline() {
       deadline_.expiry() > std::chrono::steady_clock::now()) {
     return;
   }
-  if (MadeProgress()) return;
+  const std::uint64_t num_bytes = BytesOfPeriod();
+  if (MadeProgress(num_bytes)) return;
   // Asio allows one write at a time, so no response can follow while 100
   // Continue is being sent.
   if (state_ != State::kBody || sending_continue_) return Close();
-  Respond(exchange_->RefuseLateBody());
+  Respond(exchange_->RefuseLateBody(num_bytes));
+}
+
+std::uint64_t HttpConnection::BytesOfPeriod() {
+  const std::uint64_t now = state_ == State::kBody ? exchange_->num_body_bytes()
+                                                   : stream_.num_written();
+  return now - std::exchange(progress_, now);
 }
 
 // The connection keeps its place in the list: a client that is just fast enough
 // is still the first to be closed to make room.
-bool HttpConnection::MadeProgress() {
+bool HttpConnection::MadeProgress(std::uint64_t num_bytes) {
   const HttpServerOptions& options = connections_.options;
   const bool is_body = state_ == State::kBody;
   if (!is_body && state_ != State::kResponse) return false;
@@ -125,9 +132,7 @@ bool HttpConnection::MadeProgress() {
   const double least = is_body ? static_cast<double>(options.min_body_rate) *
                                      absl::ToDoubleSeconds(period)
                                : 1;
-  const std::uint64_t before = std::exchange(
-      progress_, is_body ? exchange_->num_body_bytes() : stream_.num_written());
-  if (static_cast<double>(progress_ - before) < least) return false;
+  if (static_cast<double>(num_bytes) < least) return false;
   AwaitDeadline(period);
   return true;
 }

@@ -56,9 +56,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void StopWaiting();
   void OnDeadline();
   void AwaitDeadline(absl::Duration timeout);
-  // Whether the client sent or read enough since the last deadline, so that it
-  // gets another one.
-  bool MadeProgress();
+  // Bytes that the client sent or read since the last deadline.
+  std::uint64_t BytesOfPeriod();
+  // Whether they are enough, so that it gets another one.
+  bool MadeProgress(std::uint64_t num_bytes);
 
   void DetectTls();
   // Informs a client that speaks TLS to a plain port, or the reverse, and logs

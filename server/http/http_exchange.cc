@@ -323,8 +323,10 @@ HttpResponse HttpExchange::RefuseBody(int http_code,
       {http_code, status, /*admitted=*/true, absl::Now() - admit_time_});
 }
 
-HttpResponse HttpExchange::RefuseLateBody() {
-  return RefuseBody(408, BodyTooLate(connections_.options.timeouts.body));
+HttpResponse HttpExchange::RefuseLateBody(std::uint64_t num_bytes) {
+  const HttpServerOptions& options = connections_.options;
+  return RefuseBody(408, BodyTooSlow(num_bytes, options.timeouts.body,
+                                     options.min_body_rate));
 }
 
 HttpResponse HttpExchange::RefuseSlowBody() {

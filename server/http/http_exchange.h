@@ -99,8 +99,9 @@ class HttpExchange {
 
   // Parses the beginning of `input` and removes it.
   Step Parse(std::string_view& input);
-  // The responses to a body that does not arrive; they count the admitted call.
-  HttpResponse RefuseLateBody();
+  // The responses to a body that does not arrive, or of which the last period
+  // brought too few bytes; they count the admitted call.
+  HttpResponse RefuseLateBody(std::uint64_t num_bytes);
   HttpResponse RefuseBodyCutOff();
   // As these, to a body that must go because its caller has too many bytes of
   // bodies that do not arrive; drops what has arrived.

@@ -97,11 +97,17 @@ absl::Status BodyTooLarge(std::int64_t max_body_bytes) {
        {"flag", "max_http_body_bytes"}});
 }
 
-absl::Status BodyTooLate(absl::Duration limit) {
-  return MakeError(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
-                   absl::StrFormat("the body did not arrive within %s",
-                                   absl::FormatDuration(limit)),
-                   {{"limit", absl::FormatDuration(limit)}});
+absl::Status BodyTooSlow(std::uint64_t num_bytes, absl::Duration period,
+                         std::int64_t min_rate) {
+  const double seconds = absl::ToDoubleSeconds(period);
+  const auto rate =
+      static_cast<std::int64_t>(static_cast<double>(num_bytes) / seconds);
+  return MakeError(
+      absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
+      absl::StrFormat("the body arrived at %d B/s over %s; it must arrive at "
+                      "%d B/s or faster (--min_body_rate)",
+                      rate, absl::FormatDuration(period), min_rate),
+      LimitValues(rate, min_rate, "min_body_rate"));
 }
 
 absl::Status BodyCutOff() {

@@ -30,7 +30,9 @@ HttpRefusal NoCertificate();
 
 // The reasons why a body is not accepted.
 absl::Status BodyTooLarge(std::int64_t max_body_bytes);
-absl::Status BodyTooLate(absl::Duration limit);
+// `num_bytes` arrived in the last `period`, fewer than `min_rate` a second.
+absl::Status BodyTooSlow(std::uint64_t num_bytes, absl::Duration period,
+                         std::int64_t min_rate);
 absl::Status BodyCutOff();
 
 // Errors in plain text, for pages and for bytes that are not HTTP.

@@ -28,6 +28,19 @@ TEST_F(HttpServerTest, BodySlowerThanTheRateIs408HoweverItDrips) {
   EXPECT_THAT(response, HasSubstr("DEADLINE_EXCEEDED after admission"));
 }
 
+TEST_F(HttpServerTest, TheRefusalOfASlowBodyNamesTheRateAndItsFlag) {
+  calls_["/call"].refuse = [](const HttpRequest&, const HttpRefusal& refusal) {
+    return HttpResponse{.status = refusal.http_code,
+                        .body = std::string(refusal.status.message())};
+  };
+  Serve({.timeouts = {.body = kSoon}, .min_body_rate = 1'000});
+  EXPECT_THAT(SendAndReceive(address(),
+                             "POST /call HTTP/1.1\r\nHost: h\r\n"
+                             "Content-Length: 99\r\n\r\n1234567890"),
+              HasSubstr("the body arrived at 500 B/s over 20ms; it must arrive "
+                        "at 1000 B/s or faster (--min_body_rate)"));
+}
+
 // Each byte comes long after the one before it, as the server measures.
 TEST_F(HttpServerTest, BodyThatIsFastEnoughMayTakeManyPeriods) {
   Serve({.timeouts = {.body = absl::Milliseconds(1)}, .min_body_rate = 0});
