@@ -51,9 +51,11 @@ absl::Status FairShare::OverShare(std::string_view caller,
     limit = LimitLocked(held);
   }
   return CallerShareError(
-      absl::StrFormat("this caller has %d %s, and %d more exceed its share of "
-                      "%d: --max_share_per_caller of what other callers leave",
-                      held, unit_, amount, limit),
+      absl::StrFormat("this caller's number of %s would rise to %d; the limit "
+                      "is %d, its share (--max_share_per_caller) of what other "
+                      "callers leave free; retry in %d ms",
+                      unit_, held + amount, limit,
+                      absl::ToInt64Milliseconds(kRetryDelay)),
       LimitValues(held + amount, limit, "max_share_per_caller"));
 }
 

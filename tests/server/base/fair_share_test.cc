@@ -63,7 +63,10 @@ TEST(FairShareTest, TheErrorNamesTheFlagAndTheTimeToComeBack) {
   EXPECT_TRUE(share.Take("a", 5));
   const absl::Status refused = share.Check("a");
   EXPECT_THAT(refused, StatusIs(absl::StatusCode::kResourceExhausted,
-                                HasSubstr("5 texts in flight")));
+                                "this caller's number of texts in flight would "
+                                "rise to 6; the limit is 5, its share "
+                                "(--max_share_per_caller) of what other "
+                                "callers leave free; retry in 100 ms"));
   EXPECT_EQ(ErrorReason(refused), "CALLER_SHARE");
   EXPECT_EQ(ErrorValues(refused)["flag"], "max_share_per_caller");
   EXPECT_EQ(ErrorValues(refused)["limit"], "5");
