@@ -37,18 +37,38 @@ RequestSize GuessSize(std::size_t num_bytes) {
   return {static_cast<std::int64_t>(num_bytes / kBytesPerText), num_bytes};
 }
 
+absl::Status TooLongNormalized(std::size_t num_bytes, std::size_t max_bytes) {
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
+      absl::StrFormat("normalised, the texts would have %d bytes, over the "
+                      "limit of %d that --max_texts_per_request and "
+                      "--max_text_bytes make",
+                      num_bytes, max_bytes),
+      LimitValues(static_cast<std::int64_t>(num_bytes),
+                  static_cast<std::int64_t>(max_bytes),
+                  "max_texts_per_request"));
+}
+
 // Texts that normalising makes much longer count as more, but as no more than a
 // quarter of all permits, so that they can be admitted. Texts are counted
-// before they are normalised, which is what takes the time.
-RequestSize Weigh(RequestSize size, std::string_view bytes,
-                  std::int64_t max_inflight_texts) {
+// before they are normalised, which is what takes the time. Texts that would
+// become longer than the largest plain request are refused: 40 MB of U+FDFA
+// would keep a processor busy for half a minute.
+absl::StatusOr<RequestSize> Weigh(RequestSize size, std::string_view bytes,
+                                  const ServerParts& parts) {
   const double growth = NormalizedGrowth(bytes);
+  const std::int64_t max_inflight_texts = parts.admission->max_inflight_texts();
   const auto weight =
       static_cast<std::int64_t>(static_cast<double>(size.num_texts) * growth);
   size.num_texts =
       std::max(size.num_texts, std::min(weight, max_inflight_texts / 4));
   size.num_bytes =
       static_cast<std::size_t>(static_cast<double>(size.num_bytes) * growth);
+  const auto max_bytes =
+      static_cast<std::size_t>(MaxRequestBytes(parts.limits));
+  if (growth > 1 && size.num_bytes > max_bytes) {
+    return TooLongNormalized(size.num_bytes, max_bytes);
+  }
   return size;
 }
 
@@ -131,7 +151,7 @@ void RequestRun::Start(std::string_view bytes) {
 
 absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
   SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
-  size_ = Weigh(size_, bytes, parts_.admission->max_inflight_texts());
+  SEMRANK_ASSIGN_OR_RETURN(size_, Weigh(size_, bytes, parts_));
   // The wait is checked before the permits are taken. A request that is refused
   // for its wait must not hold permits, even briefly: others would be refused
   // because they are missing.
@@ -161,7 +181,7 @@ absl::Status RequestRun::DecodeAndAdmit(const Decode& decode) {
   SEMRANK_RETURN_IF_ERROR(CheckInTime());
   SEMRANK_ASSIGN_OR_RETURN(const std::string_view bytes, decode());
   SEMRANK_ASSIGN_OR_RETURN(size_, handler_->Read(bytes));
-  size_ = Weigh(size_, bytes, parts_.admission->max_inflight_texts());
+  SEMRANK_ASSIGN_OR_RETURN(size_, Weigh(size_, bytes, parts_));
   SEMRANK_ASSIGN_OR_RETURN(permit_,
                            parts_.admission->Admit(size_.num_texts, name()));
   return absl::OkStatus();

@@ -296,6 +296,25 @@ TEST_F(RequestRunTest, TextsThatNormalisingMakesLongerCountAsMore) {
   EXPECT_EQ(held("\xEF\xB7\xBA", kLarge), 10 * kLarge / 4);
 }
 
+TEST_F(RequestRunTest, TextsThatNormalisingMakesTooLongAreRefused) {
+  parts_.limits.max_texts_per_request = 10;
+  const auto outcome = [&](const std::string& text) {
+    std::string bytes;
+    while (bytes.size() < 6'000) bytes += text;
+    const auto run = NewRun(10, 1, 'a');
+    run->BeginWith(bytes);
+    return run->Wait();
+  };
+  EXPECT_GT(MaxRequestBytes(parts_.limits), 3 * 6'000);
+  EXPECT_LT(MaxRequestBytes(parts_.limits), 11 * 6'000);
+  EXPECT_THAT(outcome("plain text"), IsOk());
+  EXPECT_THAT(outcome("㍿"), IsOk());
+  const absl::Status refused = outcome("\xEF\xB7\xBA");
+  EXPECT_EQ(ErrorReason(refused), "MESSAGE_TOO_LARGE");
+  EXPECT_EQ(ErrorValues(refused)["value"], "66000");
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
 TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
   std::promise<void> release = BlockWorker();
   const auto run = NewRun(kLarge, 100, 'x');
