@@ -156,6 +156,7 @@ class Server {
   const RankingEngine ranking_;
   const EmbeddingEngine embedding_;
   WorkerPool workers_;
+  WorkerPool writers_;
   WorkerPool loader_;
   const std::unique_ptr<ShadowRanker> shadow_;  // null = none
   RequestLog request_log_;

@@ -54,6 +54,7 @@ struct HttpPath {
 enum class Threads {
   kBySize,   // the thread that read the request, or a worker if it is large
   kWorkers,  // a worker, since the method may block
+  kWriters,  // a thread for writes, which wait for the store
   kLoader,   // the thread that loads models
 };
 

@@ -79,7 +79,16 @@ std::int64_t WorkOf(const RequestSize& size) {
 }
 
 WorkerPool& PoolOf(const Method& method, const ServerParts& parts) {
-  return method.threads == Threads::kLoader ? *parts.loader : *parts.workers;
+  switch (method.threads) {
+    case Threads::kWriters:
+      return *parts.writers;
+    case Threads::kLoader:
+      return *parts.loader;
+    case Threads::kBySize:
+    case Threads::kWorkers:
+      return *parts.workers;
+  }
+  return *parts.workers;
 }
 
 }  // namespace

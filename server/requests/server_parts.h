@@ -39,6 +39,9 @@ struct ServerParts {
   ConnectionCount* connections = nullptr;
   UnreadResponses* unread = nullptr;
   WorkerPool* workers = nullptr;
+  // Writes to the catalog, so that waiting for the store, or for the write
+  // before, never occupies a worker.
+  WorkerPool* writers = nullptr;
   // Loads models, one after another, so that loading never occupies a worker.
   WorkerPool* loader = nullptr;
   Metrics* metrics = nullptr;

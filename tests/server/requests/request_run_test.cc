@@ -88,8 +88,9 @@ class WaitingHandler final : public RequestHandler {
 
 class TestRun final : public RequestRun {
  public:
-  TestRun(const ServerParts& parts, std::unique_ptr<RequestHandler> handler)
-      : RequestRun(kMethod, parts, std::move(handler)) {}
+  TestRun(const ServerParts& parts, std::unique_ptr<RequestHandler> handler,
+          const Method& method = kMethod)
+      : RequestRun(method, parts, std::move(handler)) {}
   void Begin() { Start("bytes"); }
   void BeginWith(std::string_view bytes) { Start(bytes); }
   // As for a message of kLarge titles, in another form; writes "+" when it is
@@ -313,6 +314,35 @@ TEST_F(RequestRunTest, TextsThatNormalisingMakesTooLongAreRefused) {
   EXPECT_EQ(ErrorReason(refused), "MESSAGE_TOO_LARGE");
   EXPECT_EQ(ErrorValues(refused)["value"], "66000");
   EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(RequestRunTest, WritesThatWaitForTheStoreTakeNoWorker) {
+  static constexpr Method kWrite = {.service = "Test",
+                                    .name = "Write",
+                                    .role = Role::kWrite,
+                                    .threads = Threads::kWriters};
+  WorkerPool writers(1);
+  parts_.writers = &writers;
+  std::promise<void> store_answers;
+  writers.Submit(
+      [answers = store_answers.get_future().share()] { answers.wait(); });
+  TestRun write(parts_,
+                std::make_unique<RecordingHandler>(kLarge, 1, 'w', &log_),
+                kWrite);
+  const auto read = NewRun(kLarge, 1, 'r');
+  write.Begin();
+  read->Begin();
+  EXPECT_THAT(read->Wait(), IsOk());
+  EXPECT_EQ(log_, "WRr");
+  store_answers.set_value();
+  EXPECT_THAT(write.Wait(), IsOk());
+}
+
+TEST(MethodThreadsTest, WritesToTheCatalogHaveThreadsOfTheirOwn) {
+  for (const Method& method : kMethods) {
+    if (method.role != Role::kWrite) continue;
+    EXPECT_EQ(method.threads, Threads::kWriters) << method.name;
+  }
 }
 
 TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
