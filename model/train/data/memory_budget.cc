@@ -63,10 +63,14 @@ std::int64_t PeakResidentMemory() {
   return ReadProcessStatus("VmHWM: %lld kB");
 }
 
-std::int64_t MemoryLimit(const DataOptions& options) {
+std::int64_t MemoryLimit(const DataOptions& options,
+                         const ControlGroups& groups) {
   if (options.memory_limit > 0) return options.memory_limit;
-  // A limit of the shell (ulimit -v) bounds the process as memory does.
+  // A container sees all memory of its machine, but is killed at its limit. A
+  // limit of the shell (ulimit -v) bounds the process as memory does.
   std::int64_t memory = PhysicalMemory();
+  const std::int64_t of_groups = MemoryLimit(groups);
+  if (of_groups > 0) memory = std::min(memory, of_groups);
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     memory = std::min(memory, static_cast<std::int64_t>(limit.rlim_cur));

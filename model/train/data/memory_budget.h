@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/base/control_group.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {
@@ -27,9 +28,11 @@ std::int64_t PhysicalMemory();
 std::int64_t ResidentMemory();
 std::int64_t PeakResidentMemory();
 
-// The limit in bytes: the option's, or half of this machine's memory, or of
-// what the shell allows the process (RLIMIT_AS) if that is less.
-std::int64_t MemoryLimit(const DataOptions& options);
+// The limit in bytes: the option's, or half of this machine's memory, of that
+// of its container, or of what the shell allows the process (RLIMIT_AS),
+// whichever is least.
+std::int64_t MemoryLimit(const DataOptions& options,
+                         const ControlGroups& groups = {});
 
 // Bytes of pairs of `num_texts` distinct texts with `num_characters` in all, at
 // their peak: while they are read, and with their bags.

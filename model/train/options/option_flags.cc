@@ -114,7 +114,9 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
                 "Bytes of memory. Pairs that take more than %g %% of it are "
                 "read from their files again in each epoch, in random blocks "
                 "through a shuffle buffer that takes what model and "
-                "mini-batches leave. 0 = half of this machine's memory.",
+                "mini-batches leave. 0 = half of this machine's memory, or of "
+                "what its container, systemd's MemoryMax or ulimit -v allows "
+                "if that is less.",
                 100 * kMaxPairShare),
             {.min = 0, .max = std::int64_t{1} << 50});
 }

@@ -37,9 +37,9 @@ struct DataOptions {
   // Judged titles for hard negatives; may be empty.
   std::string judged_file;
   std::string model_dir;
-  // Bytes; 0 = half of this machine's memory. Pairs that take more than
-  // kMaxPairShare of it are streamed from their files, and then it bounds all
-  // that the run takes.
+  // Bytes; 0 = half of this machine's memory, or of what its container or shell
+  // allows if that is less. Pairs that take more than kMaxPairShare of it are
+  // streamed from their files, and then it bounds all that the run takes.
   std::int64_t memory_limit = 0;
   // Bytes of a text after normalising; lines with a longer one are bad.
   std::int64_t max_text_bytes = kDefaultMaxTextBytes;

@@ -8,6 +8,7 @@
 #include "tests/model/train/run/trainer_fixture.h"
 #include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
 
 namespace semrank {
 namespace {
@@ -44,6 +45,17 @@ TEST_F(MemoryLimitTest, ARunThatExceedsItIsRefusedAfterItsFirstMiniBatches) {
 
 TEST_F(MemoryLimitTest, WithoutALimitTheSameRunFinishes) {
   EXPECT_THAT(TrainLargeBatches(1000), IsOk());
+}
+
+TEST(DefaultMemoryLimitTest, IsHalfOfTheContainersLimit) {
+  const TempDir dir;
+  const ControlGroups groups = {dir.path(), dir.Write("list", "0::/\n")};
+  DataOptions options;
+  EXPECT_GT(MemoryLimit(options, groups), 1 << 20);
+  dir.Write("memory.max", "1048576\n");
+  EXPECT_EQ(MemoryLimit(options, groups), 1 << 19);
+  options.memory_limit = 7 << 20;
+  EXPECT_EQ(MemoryLimit(options, groups), 7 << 20);
 }
 
 TEST(ResidentMemoryTest, IsMeasured) {
