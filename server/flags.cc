@@ -22,8 +22,8 @@ namespace {
 
 using Level = CommandLine::Level;
 
-// The bounds of the flags are no defaults: a value beyond them is more likely a
-// typing error than a wish.
+// The bounds of the flags are not defaults: a value beyond them is more likely
+// a typing error than a wish.
 constexpr absl::Duration kMaxWait = absl::Hours(1);
 // RocksDB evicts vectors by whole files, of 32 MiB.
 constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;

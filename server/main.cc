@@ -96,7 +96,7 @@ int Main(int argc, char** argv) {
     WarnAboutFewConnections(options.limits.max_connections);
   }
   const absl::Status served = Serve(options);
-  // A signal during the start asks for a clean stop, which is no failure.
+  // A signal during the start asks for a clean stop, which is not a failure.
   if (absl::IsCancelled(served)) {
     LogInfo("stopped before it was ready");
     return EXIT_SUCCESS;

@@ -18,8 +18,8 @@ constexpr Named<OutputFormat> kOutputFormats[] = {
     {"json", OutputFormat::kJson},
     {"raw", OutputFormat::kRaw}};
 
-// What is no format is a file name; the program checks whether the command
-// writes a file.
+// A value that is not a format is a file name; the program checks whether the
+// command writes a file.
 absl::Status SetOutput(const std::string& text, CommonOptions& options) {
   for (const auto& format : kOutputFormats) {
     if (format.name != text) continue;

@@ -43,7 +43,7 @@ constexpr ProgramInfo kDeleteInfo = {
   semrank delete --ids=FILE|- [flags]
 
 Deletes documents from the server's catalog and prints how many there were. Ids without a
-document are no error, so an interrupted run can be repeated.
+document are not errors, so an interrupted run can be repeated.
 
 Examples:
   semrank delete gimp vlc
@@ -57,7 +57,7 @@ struct KeyOptions {
 
 void AddKeyFlags(CommandLine& command, KeyOptions& options) {
   command.Group("Documents");
-  // A file of ids is no file of documents, whatever its name.
+  // A file of ids is not a file of documents, whatever its name.
   options.ids.format = DocumentFormat::kTsv;
   AddTextFlags(command, "ids",
                "File of ids, one per line; plain, .gz or .zst; - = standard "
@@ -145,7 +145,7 @@ absl::Status RunGet(const KeyOptions& options, const CommonOptions& common) {
       CountText(response->documents_size() + problems.count(), "document")));
 }
 
-// A key without a document is no error, since a repeated delete has many.
+// A key without a document is not an error, since a repeated delete has many.
 absl::Status RunDelete(const KeyOptions& options, const CommonOptions& common) {
   SEMRANK_ASSIGN_OR_RETURN(const TextList ids, ReadIds(options));
   SEMRANK_ASSIGN_OR_RETURN(

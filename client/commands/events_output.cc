@@ -97,7 +97,7 @@ void EventsReport::AddNote(std::string_view name, std::string_view sentence) {
   notes_.emplace_back(sentence);
 }
 
-// Notes are no results: a program that reads the tables as TSV gets them on
+// Notes are not results: a program that reads the tables as TSV gets them on
 // standard error.
 absl::Status EventsReport::Write() const {
   if (format_ == OutputFormat::kJson) return WriteJson(json_);

@@ -17,7 +17,7 @@ std::optional<absl::Duration> Retry::NextDelay(
   }
   absl::Duration delay;
   if (pushback.has_value()) {
-    // gRPC's proposal A6: a value that is no number, or negative, forbids
+    // gRPC's proposal A6: a value that is not a number, or negative, forbids
     // retries.
     std::int64_t millis = -1;
     if (!absl::SimpleAtoi(*pushback, &millis) || millis < 0) {

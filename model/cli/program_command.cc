@@ -182,7 +182,7 @@ std::string HelpText(const ProgramCommand& program, bool all,
   }
   entries.insert(entries.end(), shown.help_entries.begin(),
                  shown.help_entries.end());
-  // Flags that every program has, and that are no Flag.
+  // Flags that every program has, and that are not a Flag object.
   constexpr char kGeneral[] = "General";
   const HelpEntry general[] = {
       {kGeneral, "--config=FILE", "",

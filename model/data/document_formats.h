@@ -9,7 +9,7 @@
 //   jsonl  an object per line with the fields of v1.Document in the JSON of
 //          Protobuf, as POST /v1/put_stream takes and `semrank get
 //          --output=json` prints them: id or document_id, title, tags, payload
-//          (base64). An "id" that is no number is a document_id.
+//          (base64). An "id" that is not a number is a document_id.
 #ifndef SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
 #define SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
 

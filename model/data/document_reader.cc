@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<DocumentReader>> DocumentReader::Open(
 
 absl::Status DocumentReader::ReadColumnNames() {
   SEMRANK_ASSIGN_OR_RETURN(const bool more, NextRecord());
-  // An empty file has no documents, which is no error.
+  // An empty file has no documents, which is not an error.
   if (!more) return absl::OkStatus();
   columns_ = csv_.fields();
   const std::string problem =

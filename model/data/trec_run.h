@@ -31,8 +31,8 @@ struct TrecRun {
 };
 
 // Lines of unknown queries are ignored. Bad lines: fewer than six fields, a
-// score that is no finite number, an id that is not UTF-8, a repeated document.
-// FailedPrecondition, naming file and reason, if no line can be used.
+// score that is not a finite number, an id that is not UTF-8, a repeated
+// document. FailedPrecondition, naming file and reason, if no line can be used.
 absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
                                     const Collection& collection,
                                     BadLines& bad_lines);

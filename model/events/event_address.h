@@ -35,7 +35,7 @@ struct EventAddress {
 // text, which may have a password.
 absl::StatusOr<EventAddress> ParseStreamAddress(std::string_view text);
 
-// As ParseStreamAddress, but any other text that is no URL is a folder.
+// As ParseStreamAddress, but any other text that is not a URL is a folder.
 absl::StatusOr<EventAddress> ParseEventAddress(std::string_view text);
 
 }  // namespace semrank

@@ -9,7 +9,7 @@
 //            off, as a crash or a server that is writing leaves it, is counted
 //            and no error. After a damaged frame the rest of its file is
 //            skipped; that counts as one bad line.
-//   Lines    those that are no records are bad (model/data/input_lines.h); the
+//   Lines    those that are not records are bad (model/data/input_lines.h); the
 //            limit holds for each folder. Plain JSON lines and gzip can be
 //            read, too.
 //   Memory   for each folder one frame, or 64 MiB of a larger one, of which

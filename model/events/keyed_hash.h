@@ -29,7 +29,7 @@ class KeyedHash {
   using Key = std::array<unsigned char, kKeyBytes>;
 
   // Reads the key of a folder of events. NotFound if it has none,
-  // FailedPrecondition if the file is no key; both name the file.
+  // FailedPrecondition if the file is not a key; both name the file.
   static absl::StatusOr<KeyedHash> Open(const std::string& folder);
   // As Open, but reads the key from `path`.
   static absl::StatusOr<KeyedHash> OpenFile(const std::string& path);

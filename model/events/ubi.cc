@@ -73,7 +73,7 @@ absl::StatusOr<std::int64_t> TimeOf(const UbiObject& object) {
       "milliseconds");
 }
 
-// A negative ordinal, as -1 for "unknown", is no position.
+// A negative ordinal, as -1 for "unknown", is not a position.
 std::uint32_t ShownPosition(const UbiObject& attributes) {
   UbiObject position;
   std::uint64_t ordinal = 0;

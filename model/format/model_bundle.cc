@@ -160,7 +160,7 @@ absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
                            StagedVersion::Create(model_dir));
   SEMRANK_RETURN_IF_ERROR(WriteTexts(staged.path(), bundle));
   SEMRANK_RETURN_IF_ERROR(WriteWeights(staged.path(), bundle.config, tensors));
-  // The manifest comes last: without it a folder is no version.
+  // The manifest comes last: without it a folder is not a version.
   SEMRANK_RETURN_IF_ERROR(WriteManifest(staged.path(), bundle.config));
   // Reading the version again finds bytes that a faulty disk changed, and our
   // own bugs, before a server loads them.

@@ -159,7 +159,7 @@ absl::StatusOr<std::shared_ptr<const SparseScorer>> MakeSparseScorer(
 }
 
 // InvalidArgument for a value with which a score could overflow single
-// precision, an idf below 0, or a correlated word that is no row. Names and
+// precision, an idf below 0, or a correlated word that is not a row. Names and
 // shapes were checked.
 absl::Status CheckSsiValues(const v1::ModelConfig& config,
                             const TensorMap& tensors) {

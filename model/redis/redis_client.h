@@ -51,7 +51,7 @@ absl::Status UnexpectedReply();
 // no password.
 absl::Status RedisError(const redisReply& reply);
 
-// The limits of a reply, since a server that is no Redis could otherwise fill
+// The limits of a reply, since a server that is not Redis could otherwise fill
 // the memory. The elements of an array count as soon as its length was
 // received.
 struct ReplyLimits {

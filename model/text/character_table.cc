@@ -193,7 +193,7 @@ std::int32_t FindLetterWithoutAccent(std::int32_t code_point) {
   const bool omitted = std::all_of(parts + 1, parts + size, [&](auto mark) {
     return IsAccent(mark) && IsOmitted(parts[0], mark);
   });
-  // The stroke of ǿ is no mark to Unicode.
+  // The stroke of ǿ is not a mark to Unicode.
   return omitted ? FindLetterWithoutAccent(parts[0]) : code_point;
 }
 

@@ -78,7 +78,7 @@ def changed_files():
     itself, or without it, what the last commits changed. A shallow clone shows all files in its oldest."""
     head, base = git("rev-parse", "HEAD"), git("merge-base", "origin/main", "HEAD")
     if not head:
-        sys.exit("check_clang.py: this is no git repository: name the sources, or --all")
+        sys.exit("check_clang.py: this is not a git repository: name the sources, or --all")
     since = [f"{base[0]}..HEAD"] if base and base != head else [f"--max-count={MAX_COMMITS}", "HEAD"]
     uncommitted = git("diff", "--name-only", "HEAD")
     return list(dict.fromkeys(uncommitted + git("log", "--first-parent", "-m", "--name-only", "--format=", *since)))

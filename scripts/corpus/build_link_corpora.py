@@ -13,7 +13,7 @@ document; relevant are those that it links to.
   disjoint  30 % of the source packages are for the test: training has the links
             among the others, the test those among these (table 5)
 
-Packages on which more than --max_dependents others depend are no targets, as the paper
+Packages on which more than --max_dependents others depend are not targets, as the paper
 removes links to years: they say little. Ranked are the documents that links
 lead to, and 10,000 others. Each folder has docs.tsv, train.tsv, dev.queries.tsv and
 dev.qrels.txt. The same lists and seed give the same bytes.

@@ -28,7 +28,7 @@ def check_replaceable(folder):
         raise OutputError(f"{folder} is there and is not a folder")
     strangers = sorted(entry.name for entry in folder.iterdir() if entry.name not in FILES)
     if strangers:
-        raise OutputError(f"{folder} holds {strangers[0]}, which is no part of a corpus: "
+        raise OutputError(f"{folder} holds {strangers[0]}, which is not part of a corpus: "
                           "name another folder, this one would be replaced as a whole")
 
 

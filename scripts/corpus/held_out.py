@@ -8,7 +8,7 @@ from words import stable_hash, words_of
 
 # The letter of a query's id -> its slice.
 SLICES = {"s": "sentence", "k": "short", "w": "one word", "n": "names", "t": "one typo"}
-# One word says little: with more answers than that it is no useful query.
+# One word says little: with more answers than that it is not a useful query.
 _MAX_PACKAGES_OF_A_WORD = 10
 
 

@@ -7,7 +7,7 @@
 //            thread keeps for its next body unless it has grown large. A text
 //            without room for simdjson's reads behind its end is copied. Views
 //            of texts are valid as long as the document.
-//   Errors   InvalidArgument MALFORMED_MESSAGE: the body is no NAME as JSON,
+//   Errors   InvalidArgument MALFORMED_MESSAGE: the body is not JSON of a NAME,
 //            with the reason and the byte at which the value begins.
 //   Threads  not thread-safe. A thread has one document at a time, which no
 //            other thread uses.

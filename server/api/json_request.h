@@ -28,9 +28,10 @@ struct JsonRequest {
   bool wants_numbers = true;
 };
 
-// InvalidArgument MALFORMED_MESSAGE for what is no JSON, an unknown field (most
-// are misspelt), a field that is given twice, and a value that its field cannot
-// have, with the field and the byte. BAD_VECTOR for rows that are no vectors.
+// InvalidArgument MALFORMED_MESSAGE for what is not JSON, an unknown field
+// (most are misspelt), a field that is given twice, and a value that its field
+// cannot have, with the field and the byte. BAD_VECTOR for rows that are not
+// vectors.
 absl::Status ReadJsonRequest(const std::string& json,
                              const google::protobuf::Descriptor& message,
                              JsonRequest& request);

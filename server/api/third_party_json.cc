@@ -167,7 +167,7 @@ std::int64_t ThirdPartyJson::Number(const char* name) {
 std::size_t ThirdPartyJson::Choice(
     const char* name, std::initializer_list<std::string_view> words) {
   const std::string text = Text(name);
-  // An absent member is the empty text, which is no choice.
+  // An absent member is the empty text, which is not a choice.
   if (text.empty() && !has(name)) return 0;
   std::string known;
   for (const std::string_view& word : words) {

@@ -18,7 +18,7 @@ constexpr std::string_view kKeyPrefix = "key:";
 constexpr std::string_view kIpv6Prefix = "ipv6:";
 
 // "[2001:db8::1]", or "%5B2001:db8::1%5D" as gRPC writes it, to the name of its
-// network; as it is if it is no address.
+// network; as it is if it is not an address.
 std::string Ipv6Network(std::string_view host) {
   std::string text = absl::StrReplaceAll(
       ToAbsl(host), {{"%5B", ""}, {"%5D", ""}, {"[", ""}, {"]", ""}});

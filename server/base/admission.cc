@@ -37,7 +37,7 @@ std::size_t SizeOf(std::int64_t num_texts, std::size_t num_sizes) {
 // room of other callers, even briefly.
 absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts,
                                                    std::string_view caller) {
-  // A request that fits no server is no question of shares.
+  // A request that never fits is refused whatever the caller's share.
   if (num_texts > max_inflight_texts_) {
     return DoNotFit(num_texts, inflight_texts());
   }

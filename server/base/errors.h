@@ -74,7 +74,7 @@ absl::Status MetadataTooLarge(std::size_t num_bytes,
 // NOT_FOUND about one key: "ids[3]: no such document in the catalog".
 absl::Status DocumentNotFound(std::string_view field);
 
-// The bytes are no message of this name ("semrank.v1.RankRequest").
+// The bytes are not a message of this name ("semrank.v1.RankRequest").
 inline constexpr std::string_view kMalformedReason = "MALFORMED_MESSAGE";
 absl::Status MalformedMessage(std::string_view message_name);
 

@@ -50,7 +50,7 @@ bool IsTraceparent(std::string_view text) {
            rest.size() <= kMaxRequestIdBytes));
 }
 
-// The id only distinguishes requests; it is no secret.
+// The id only distinguishes requests; it is not a secret.
 std::string RandomId() {
   // Each thread has a generator, so that no call needs a lock.
   thread_local std::mt19937_64 random{std::random_device()()};

@@ -3,8 +3,8 @@
 //
 //   Choice   the highest version that can be loaded, unless one is pinned. A
 //            version that is deleted from disk is still served.
-//   Written  a version without a manifest is being written: it is no failure,
-//            and is looked at again each time.
+//   Written  a version without a manifest is being written. That is not a
+//            failure, and the version is looked at again each time.
 //   Refused  a version that failed is tried again only when its files have
 //            changed and then stayed the same for one more look: a folder that
 //            is being copied costs one failure, not one for each look.

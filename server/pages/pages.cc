@@ -60,7 +60,7 @@ HttpRequest SearchRequest(const HttpRequest& request,
 }
 
 // A score of 0 or less says that a title has nothing of the query.
-// Scores that are no cosines have no such bound.
+// Scores that are not cosines have no such bound.
 bool Matches(const Json& hit, bool is_cosine) {
   const double score = hit.value("score", 0.0);
   return (is_cosine ? score > 0 : score != 0) || hit.contains("name_match");

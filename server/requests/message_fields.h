@@ -103,7 +103,7 @@ absl::Status CheckEnum(std::string_view field, std::int32_t value,
                        IsValid is_valid) {
   if (is_valid(value)) return absl::OkStatus();
   return FieldError("INVALID_FIELD", field,
-                    absl::StrFormat("%d is no value of this field", value),
+                    absl::StrFormat("%d is not a value of this field", value),
                     {{"value", std::to_string(value)}});
 }
 

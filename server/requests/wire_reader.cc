@@ -25,7 +25,7 @@ WireReader::WireReader(std::string_view message, std::int64_t max_items)
       max_items_(max_items),
       input_(reinterpret_cast<const std::uint8_t*>(message.data()),
              static_cast<int>(message.size())) {
-  // A limit makes "at the end" differ from "tag 0", which is no field.
+  // A limit makes "at the end" differ from "tag 0", which is not a field.
   input_.PushLimit(static_cast<int>(message.size()));
 }
 

@@ -15,8 +15,8 @@
 namespace semrank {
 namespace {
 
-// Connections that receive less in an interval are no flood, and do not explain
-// growth below it.
+// Connections that receive less in an interval are not a flood, and do not
+// explain growth below it.
 constexpr std::int64_t kMinBytes = 16'384;
 
 // The bytes since the connection began; 0 if it is not a TCP socket.

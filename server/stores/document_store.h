@@ -149,7 +149,7 @@ class DocumentStore {
       std::span<const StoredDocument> documents) {
     return PutDocuments(documents);
   }
-  // Deletes documents; unknown keys are no error.
+  // Deletes documents; unknown keys are not errors.
   virtual absl::Status DeleteDocuments(
       std::span<const DocumentKeyView> keys) = 0;
   // Visits every document, in any order, some possibly twice; an error of

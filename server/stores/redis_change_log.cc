@@ -43,7 +43,7 @@ bool AddEntry(const redisReply& entry, ChangeLog::Changes& changes) {
   }
   const redisReply& fields = *entry.element[1];
   for (std::size_t i = 0; i + 1 < fields.elements; i += 2) {
-    // Marks have no key, and bytes that are no key belong to no document.
+    // Marks have no key, and bytes that are not a key belong to no document.
     std::optional<DocumentKey> key = KeyOf(TextOf(*fields.element[i + 1]));
     if (key.has_value()) changes.keys.push_back(*std::move(key));
   }

@@ -7,7 +7,7 @@
 
 namespace semrank {
 
-// SSI has no semantic part to ask for: its dot products are no cosines.
+// SSI has no semantic part to ask for: its dot products are not cosines.
 absl::Status CheckParts(const TwoTowerModel& model, ModelParts parts) {
   const std::string& name = model.version().name;
   switch (parts) {
@@ -53,7 +53,7 @@ void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
 
 void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,
                        PartScores& kept) const {
-  // SSI's dot products are no cosines, so they are not reported as such.
+  // SSI's dot products are not cosines, so they are not reported as such.
   const bool cosines = model_->config().score_kind() != v1::SCORE_KIND_SSI_DOT;
   if (wanted_.with_parts && cosines) {
     // Here, because the loop below overwrites the cosines.

@@ -12,9 +12,9 @@ restarts          RocksDB, and the server is killed again and again
 
 A put says whether the document was new, a delete whether there was one, a get what its title is. A search is a
 read of all documents: each hit has a title that the document had at that moment, scores are those of /v1/rank, and
-a document that is no hit was absent or ranks outside the page, by brute force. So are pages with an offset. After
-the run the catalog is what the last writes made it. Operations whose answer a kill cut off may or may not have
-taken effect. Exits 1 when some document has no order of operations that explains all answers.
+a document that is not a hit was absent or ranks outside the page, by brute force. So are pages with an offset.
+After the run the catalog is what the last writes made it. Operations whose answer a kill cut off may or may not
+have taken effect. Exits 1 when some document has no order of operations that explains all answers.
 """
 import argparse
 import contextlib

@@ -31,8 +31,9 @@ inline constexpr std::int64_t kMaxExaminedPositions = 10'000;
 
 // Reads lines `position TAB examination [TAB standard error]`, in any order; a
 // first line that begins with "position" is a header. InvalidArgument, with
-// file and line, for what is no number, an examination that is not above 0 and
-// at most 1, a position twice, and a position that is missing before the last.
+// file and line, for what is not a number, an examination that is not above 0
+// and at most 1, a position twice, and a position that is missing before the
+// last.
 // Standard errors that the file does not have are 0.
 absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path);
 

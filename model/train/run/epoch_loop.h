@@ -41,7 +41,7 @@ class StepLoop {
 
   // Takes the steps of `epoch`, counted from 1, that follow those of `sums`,
   // and adds to it. `after_step` runs between two steps. Returns Cancelled
-  // after Ctrl-C, OutOfRange when the loss is no number, ResourceExhausted
+  // after Ctrl-C, OutOfRange when the loss is not a number, ResourceExhausted
   // beyond --memory_limit, and otherwise errors of the batches.
   absl::Status RunEpoch(int epoch, EpochSums& sums,
                         const std::function<void()>& after_step);

@@ -29,7 +29,7 @@ enum class RunOutcome {
 inline constexpr int kExitRejected = 4;
 struct TrainingSummary {
   RunOutcome outcome = RunOutcome::kPublished;
-  std::string reason = "";  // of an outcome that is no publication
+  std::string reason = "";  // of an outcome that is not a publication
   // The model beside the served one, with --publish=if_better.
   std::optional<CandidateJudgement> judgement = std::nullopt;
   std::string version_dir = "";  // of the model

@@ -206,7 +206,7 @@ absl::Status ApplyDefaults(CommandLine& command_line, TrainFlags& flags) {
     SEMRANK_RETURN_IF_ERROR(
         command_line.SetDefault("clicks", "weight", "--position_bias"));
   }
-  // The preset of another tower may have hidden layers that are no convolution.
+  // The preset of another tower may have hidden layers without a convolution.
   const bool is_clsm = flags.options.tower.kind == v1::TOWER_KIND_CLSM;
   if (is_clsm && command_line.IsSet("tower")) {
     for (const auto& [flag, value] :

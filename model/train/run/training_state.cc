@@ -39,7 +39,7 @@ absl::Status TrainingState::Resume() {
   }));
   // The other processes may not even see the folder of the checkpoint.
   SEMRANK_RETURN_IF_ERROR(BroadcastState());
-  // Adam's correction counts steps, which are no tensor of the state.
+  // Adam's correction counts steps, which are not a tensor of the state.
   trainer_->Restored(num_steps());
   // Early stopping has no state in the checkpoint: it is replayed.
   for (const EpochRecord& record : history_.epochs) UpdateBest(record);

@@ -34,7 +34,7 @@ std::string FormatKeptPairs(const TextInterner& texts,
                             std::int64_t max_pairs);
 
 // The pairs that a version folder keeps, in the order of the file; none without
-// the file. InvalidArgument for a file that is no sample.
+// the file. InvalidArgument for a file that is not a sample.
 absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
     const std::string& version_dir);
 

@@ -48,8 +48,8 @@ double Sum(std::span<const float> values) {
 // r^7.
 HWY_INLINE float Exp(float x) {
   // e^-87 is the last whole power above the smallest normal float (1.2e-38).
-  // For a lower one 2^n would be no normal float, and the shift of the exponent
-  // wrong.
+  // For a lower one 2^n would be a subnormal float, whose exponent cannot be
+  // made by a shift.
   constexpr float kLowest = -87.0f;
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds
   // ln 2 in two parts (Cody and Waite): kLn2High has 9 significant bits, so n

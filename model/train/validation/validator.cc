@@ -128,7 +128,7 @@ void Validator::SampleBatches(std::span<const TextPair> pairs,
   // A pair stands here once and counts as often as it would be repeated.
   LossOptions loss = options_.loss;
   if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
-  // Titles that are clicked in the training pairs are no negatives here either.
+  // Titles that are clicked in the training pairs are not negatives either.
   const ClickedTitles clicked(KnownClicks(pairs, data_.train_pairs));
   NegativeSampler sampler(loss, data_.titles, &data_.shown, &clicked);
   for (std::int64_t b = 0; b < plan.num_batches(); ++b) {

@@ -224,7 +224,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
   if (!done) return Progress::kMore;
   metrics_.CountSearch(
       static_cast<std::int64_t>(result.num_documents_searched));
-  // A later page is no query of its own.
+  // A later page is not a query of its own.
   if (input.offset == 0) CountQuality(result);
   RecordPhases(result.times, metrics_);
   return Progress::kDone;

@@ -59,7 +59,7 @@ struct SearchResult {
   // The catalog as it is searched; the slots of the hits are slots of this.
   CatalogSnapshot snapshot;
   std::vector<CatalogHit> hits;
-  // One for each hit, with_parts only; 0 under SSI, whose parts are no cosines.
+  // One for each hit, with_parts only; 0 under SSI, which has no cosines.
   struct Cosines {
     float semantic = 0;
     float lexical = 0;

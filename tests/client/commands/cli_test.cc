@@ -175,7 +175,7 @@ TEST_F(CliTest, PutStopsAtAQuoteThatIsNotClosed) {
             "\"skipped_lines\":35}\n");
 }
 
-// Lines are no documents: a title has several, the header and empty lines have
+// Lines are not documents: a title has several, the header and empty lines have
 // none.
 TEST_F(CliTest, ProgressOfPutEndsAtTheWhole) {
   const std::string file =

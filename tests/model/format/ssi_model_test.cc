@@ -84,7 +84,7 @@ TEST(SsiTensorsTest, CorrelatedWordsMustBeRows) {
   const TempDir dir;
   TinySsiModel tiny({.num_frequent_words = 4, .correlated_top_k = 2});
   std::vector<float>& rows = tiny.values(kCorrelatedTensor);
-  // 4 is no row; a half is none; a row after "none" would never be read.
+  // 4 is not a row; a half is none; a row after "none" would never be read.
   for (const std::vector<float>& bad :
        std::vector<std::vector<float>>{{4, -1}, {0.5, -1}, {-2, -1}, {-1, 0}}) {
     const std::vector<float> good = rows;

@@ -255,7 +255,7 @@ TEST_F(EventLogTest, AReportWithARecordThatIsTooLargeIsRefused) {
   EXPECT_EQ(log_->counters().num_events(), 0);
   EXPECT_THAT(lines, SizeIs(0));
   EXPECT_EQ(log_->num_too_large(), 1);
-  // The same event is no repetition, and its line has the list's id.
+  // The same event is not a repetition, and its line has the list's id.
   EXPECT_THAT(Report({.events = {Click("a", "1")}}).status, IsOk());
   ASSERT_THAT(lines, SizeIs(1));
   EXPECT_EQ(lines[0].first, "a");

@@ -169,7 +169,7 @@ TEST_F(LoadTrainingDataTest, TheIdsOfAFileOfTheRunAreNoQueries) {
     EXPECT_THAT(Load(lines), StatusIs(absl::StatusCode::kInvalidArgument,
                                       HasSubstr("has the ids of " + file +
                                                 ", such as \"android am\"")));
-    // A query that is no id, or one that is asked for twice.
+    // A query that is not an id, or one that is asked for twice.
     EXPECT_THAT(Load(lines + "list\tlist files\n"), IsOk());
     EXPECT_THAT(Load(lines + "git-log\tlist commits\n"), IsOk());
     flag->clear();

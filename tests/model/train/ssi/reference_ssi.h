@@ -20,7 +20,7 @@ inline constexpr int kDim = 3;
 inline const std::vector<std::string> kWords = {"a", "b", "c", "d",
                                                 "e", "f", "g", "h"};
 
-// By their numbers. Text 7 is a query and a title; "unknown" is no word.
+// By their numbers. Text 7 is a query and a title; "unknown" is not a word.
 inline const std::vector<std::string> kTexts = {
     "a b",   "c",     "b b b d", "e f a", "unknown", "h a",    "g g",
     "a c e", "a b c", "d",       "f f g", "h",       "b e h h"};
@@ -34,7 +34,7 @@ class ReferenceSsi {
   using Clicked = std::set<std::pair<TextId, TextId>>;
 
   // `clicked`: each (query, title) of the click log, of which the batch is a
-  // part; the title is no negative of the query.
+  // part; the title is not a negative of the query.
   ReferenceSsi(const SsiWeights& weights, double margin, Clicked clicked = {});
 
   Values& values() { return values_; }

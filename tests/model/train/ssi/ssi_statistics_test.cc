@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 
-// Words a to f are 0 to 5; text 5 is no document.
+// Words a to f are 0 to 5; text 5 is not a document.
 class SsiStatisticsTest : public ::testing::Test {
  protected:
   static TextBags MakeBags() {

@@ -60,7 +60,7 @@ struct ReferenceDssm {
       nullptr;
 
   // Each (query, title) of the click log, of which the batch is a part: the
-  // title is no negative of the query. Here no mask of the batch is read.
+  // title is not a negative of the query. Here no mask of the batch is read.
   std::set<std::pair<TextId, TextId>> clicked = {};
 
   // X of --logq, and the logarithm of the number of pairs of each title.

@@ -87,7 +87,7 @@ TEST_F(TowerTrainerTest, ClsmComputesTheBitsThatWillBeServed) {
                        ClsmTower::Create(weights_.Views(), 5, nullptr));
   ExpectVectorsOf(*tower, trainer, ids);
   EXPECT_THAT(std::span(trainer.vectors() + 2 * kDim, kDim), Each(0))
-      << "paddings are no features of a text";
+      << "paddings are not features of a text";
 }
 
 TEST_F(TowerTrainerTest, TextWithoutFeaturesHasTheZeroVector) {
