@@ -4,8 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "client/streams/stream_deletion.h"
-#include "client/streams/stream_import.h"
+#include "client/streams/stream_records.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"

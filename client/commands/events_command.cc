@@ -15,7 +15,7 @@
 #include "client/commands/events_changes.h"
 #include "client/commands/events_flags.h"
 #include "client/commands/events_output.h"
-#include "client/streams/stream_import.h"
+#include "client/streams/stream_records.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"

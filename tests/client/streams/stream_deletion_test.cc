@@ -1,12 +1,10 @@
-#include "client/streams/stream_deletion.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/time/clock.h"
-#include "client/streams/stream_import.h"
+#include "client/streams/stream_records.h"
 #include "server/events/kafka_event_sink.h"
 #include "server/events/redis_event_sink.h"
 #include "tests/support/event_folder.h"

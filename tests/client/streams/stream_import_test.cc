@@ -1,7 +1,5 @@
 // What servers keep in a real redis-server and in the mock cluster of
 // librdkafka becomes a folder.
-#include "client/streams/stream_import.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/streams/stream_records.h"
 #include "model/events/event_files.h"
 #include "server/events/kafka_event_sink.h"
 #include "server/events/redis_event_sink.h"

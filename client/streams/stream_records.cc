@@ -1,6 +1,7 @@
-#include "client/streams/stream_import.h"
+#include "client/streams/stream_records.h"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -23,6 +24,28 @@
 
 namespace semrank {
 namespace {
+
+// Records of one call of EventStream::Delete.
+constexpr std::size_t kMaxDeletedPerCall = 1'000;
+
+// Passes the records from where the stream begins to its end. Entries that are
+// not records are bad lines.
+absl::Status ForEachRecord(
+    EventStream& stream, BadLines& bad_lines,
+    const std::function<absl::Status(const EventRecord&)>& use) {
+  EventParser parser;
+  std::string line;
+  for (std::int64_t number = 1;; ++number) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, stream.Next(line));
+    if (!more) return bad_lines.EndFile(stream.name(), number - 1);
+    if (Interrupted()) return absl::CancelledError("interrupted");
+    const absl::StatusOr<EventRecord> record = parser.Parse(line);
+    SEMRANK_RETURN_IF_ERROR(
+        record.ok() ? use(*record)
+                    : bad_lines.Add(stream.name(), number,
+                                    ToStd(record.status().message())));
+  }
+}
 
 // Positions by the name of their stream, in a file of lines "name position".
 // Brokers in a name may have blanks between them; a position has none.
@@ -86,18 +109,12 @@ class StreamImport {
 
   absl::StatusOr<StreamedRecords> Run() {
     SEMRANK_RETURN_IF_ERROR(Begin());
-    std::string line;
-    std::int64_t number = 0;
-    while (true) {
-      SEMRANK_ASSIGN_OR_RETURN(const bool more, stream_.Next(line));
-      if (!more) break;
-      if (Interrupted()) return absl::CancelledError("interrupted");
-      SEMRANK_RETURN_IF_ERROR(Add(line, ++number));
-      if (records_.num_bytes() > options_.max_bytes) {
-        SEMRANK_RETURN_IF_ERROR(EndFile());
-      }
-    }
-    SEMRANK_RETURN_IF_ERROR(bad_lines_.EndFile(stream_.name(), number));
+    SEMRANK_RETURN_IF_ERROR(
+        ForEachRecord(stream_, bad_lines_, [this](const EventRecord& record) {
+          records_.Add(record);
+          return records_.num_bytes() > options_.max_bytes ? EndFile()
+                                                           : absl::OkStatus();
+        }));
     SEMRANK_RETURN_IF_ERROR(EndFile());
     SEMRANK_RETURN_IF_ERROR(RemoveOldFiles());
     counts_.bad_lines = bad_lines_.count();
@@ -110,16 +127,6 @@ class StreamImport {
     if (!absl::IsInvalidArgument(status)) return status;
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: %s", positions_.path(), status.message()));
-  }
-
-  absl::Status Add(const std::string& line, std::int64_t number) {
-    const absl::StatusOr<EventRecord> record = parser_.Parse(line);
-    if (!record.ok()) {
-      return bad_lines_.Add(stream_.name(), number,
-                            ToStd(record.status().message()));
-    }
-    records_.Add(*record);
-    return absl::OkStatus();
   }
 
   absl::Status EndFile() {
@@ -153,11 +160,27 @@ class StreamImport {
   const StreamImportOptions& options_;
   Positions positions_;
   EventStream& stream_;
-  EventParser parser_;
   BadLines bad_lines_;
   SortedRecords records_;
   StreamedRecords counts_;
 };
+
+// From the first record on.
+absl::Status ForEachRecordOf(
+    EventStream& stream, const BadLineLimit& max_bad_lines,
+    const std::function<absl::Status(const EventRecord&)>& use) {
+  SEMRANK_RETURN_IF_ERROR(stream.Begin(/*position=*/""));
+  BadLines bad_lines(max_bad_lines);
+  return ForEachRecord(stream, bad_lines, use);
+}
+
+absl::Status DeleteAll(EventStream& stream,
+                       std::vector<std::string>& positions) {
+  if (positions.empty()) return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(stream.Delete(positions));
+  positions.clear();
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -172,6 +195,33 @@ absl::StatusOr<StreamedRecords> ImportStream(
                            Positions::Read(options.folder));
   SEMRANK_ASSIGN_OR_RETURN(const auto stream, OpenStream(options.stream));
   return StreamImport(options, std::move(positions), *stream).Run();
+}
+
+absl::StatusOr<DeletedRecords> DeleteUserOfStream(
+    const EventStream::Options& stream, const std::string& user_hash,
+    const BadLineLimit& max_bad_lines) {
+  UserRecords user(user_hash);
+  SEMRANK_ASSIGN_OR_RETURN(const auto first, OpenStream(stream));
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachRecordOf(*first, max_bad_lines, [&](const EventRecord& record) {
+        user.Note(record);
+        return absl::OkStatus();
+      }));
+  DeletedRecords deleted;
+  if (user.empty()) return deleted;
+  SEMRANK_ASSIGN_OR_RETURN(const auto second, OpenStream(stream));
+  std::vector<std::string> positions;
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachRecordOf(*second, max_bad_lines, [&](const EventRecord& record) {
+        if (!user.Has(record)) return absl::OkStatus();
+        deleted.Count(record);
+        positions.push_back(second->position());
+        return positions.size() < kMaxDeletedPerCall
+                   ? absl::OkStatus()
+                   : DeleteAll(*second, positions);
+      }));
+  SEMRANK_RETURN_IF_ERROR(DeleteAll(*second, positions));
+  return deleted;
 }
 
 }  // namespace semrank

@@ -1,16 +1,19 @@
 // Copies the records of a stream of Redis or a topic of Kafka into a folder of
-// events, where the join and the trainer read them.
-#ifndef SEMRANK_CLIENT_STREAMS_STREAM_IMPORT_H_
-#define SEMRANK_CLIENT_STREAMS_STREAM_IMPORT_H_
+// events, where the join and the trainer read them, and deletes a user's
+// records from a stream of Redis.
+#ifndef SEMRANK_CLIENT_STREAMS_STREAM_RECORDS_H_
+#define SEMRANK_CLIENT_STREAMS_STREAM_RECORDS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/streams/event_stream.h"
 #include "model/data/input_lines.h"
+#include "model/events/event_deletion.h"
 
 namespace semrank {
 
@@ -48,6 +51,18 @@ struct StreamedRecords {
 absl::StatusOr<StreamedRecords> ImportStream(
     const StreamImportOptions& options);
 
+// Deletes the impressions of the user and the events on them that the stream
+// has when the call begins; servers may write at the same time. An interrupted
+// call can be repeated. `files` of the result is 0.
+//
+//   Errors   Unimplemented for a topic of Kafka that has such records.
+//            InvalidArgument for more entries than `max_bad_lines` that are not
+//            records: what cannot be read may be the user's. The error of the
+//            stream.
+absl::StatusOr<DeletedRecords> DeleteUserOfStream(
+    const EventStream::Options& stream, const std::string& user_hash,
+    const BadLineLimit& max_bad_lines);
+
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_STREAMS_STREAM_IMPORT_H_
+#endif  // SEMRANK_CLIENT_STREAMS_STREAM_RECORDS_H_
