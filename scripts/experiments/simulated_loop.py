@@ -276,7 +276,7 @@ class Loop:
         self.collection = Collection(self.folder, seed=1)
         say(f"{len(self.collection.documents):,} documents; users type {len(self.collection.typed):,} queries; "
             f"{len(self.collection.judged):,} others judge the models")
-        searches = 8000 if self.quick else 16000
+        searches = 12000 if self.quick else 16000
         step("The start: a model of the documents, without any click")
         self.train(f"--docs={self.collection.docs}")
         shutil.copytree(self.served, self.start)
@@ -285,7 +285,7 @@ class Loop:
         with self.serve(self.events, "--explore=0.3") as server:
             users = Users(server, self.collection, seed=1)
             self.night(1, users, server, searches)
-            self.compare(users, searches // 2)
+            self.compare(users, searches)
             if not self.quick:
                 self.night(2, users, server, searches)
         self.poisoned_night(2 if self.quick else 3, searches // 2)
