@@ -1,11 +1,14 @@
 #include "client/streams/stream_records.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -165,7 +168,7 @@ class StreamImport {
   StreamedRecords counts_;
 };
 
-// From the first record on.
+// As ForEachRecord, from the first record of the stream.
 absl::Status ForEachRecordOf(
     EventStream& stream, const BadLineLimit& max_bad_lines,
     const std::function<absl::Status(const EventRecord&)>& use) {
@@ -176,8 +179,11 @@ absl::Status ForEachRecordOf(
 
 absl::Status DeleteAll(EventStream& stream,
                        std::vector<std::string>& positions) {
-  if (positions.empty()) return absl::OkStatus();
-  SEMRANK_RETURN_IF_ERROR(stream.Delete(positions));
+  for (std::span<const std::string> rest = positions; !rest.empty();) {
+    const auto batch = rest.first(std::min(rest.size(), kMaxDeletedPerCall));
+    SEMRANK_RETURN_IF_ERROR(stream.Delete(batch));
+    rest = rest.subspan(batch.size());
+  }
   positions.clear();
   return absl::OkStatus();
 }
@@ -210,17 +216,21 @@ absl::StatusOr<DeletedRecords> DeleteUserOfStream(
   DeletedRecords deleted;
   if (user.empty()) return deleted;
   SEMRANK_ASSIGN_OR_RETURN(const auto second, OpenStream(stream));
-  std::vector<std::string> positions;
+  // Impressions are deleted last: a call that repeats an interrupted one finds
+  // the user's events by them.
+  std::vector<std::string> impressions;
+  std::vector<std::string> events;
   SEMRANK_RETURN_IF_ERROR(
       ForEachRecordOf(*second, max_bad_lines, [&](const EventRecord& record) {
         if (!user.Has(record)) return absl::OkStatus();
         deleted.Count(record);
-        positions.push_back(second->position());
-        return positions.size() < kMaxDeletedPerCall
-                   ? absl::OkStatus()
-                   : DeleteAll(*second, positions);
+        const bool is_event = std::holds_alternative<Event>(record);
+        (is_event ? events : impressions).push_back(second->position());
+        return events.size() < kMaxDeletedPerCall ? absl::OkStatus()
+                                                  : DeleteAll(*second, events);
       }));
-  SEMRANK_RETURN_IF_ERROR(DeleteAll(*second, positions));
+  SEMRANK_RETURN_IF_ERROR(DeleteAll(*second, events));
+  SEMRANK_RETURN_IF_ERROR(DeleteAll(*second, impressions));
   return deleted;
 }
 
