@@ -109,7 +109,7 @@ std::vector<ClickRow> AddUpRows(std::vector<ClickRow> rows) {
   return sums;
 }
 
-// Fewer queries may look like ids by chance.
+// Fewer queries may be ids by chance.
 constexpr std::size_t kMinIds = 20;
 constexpr double kIdShare = 0.95;
 constexpr std::size_t kMaxIdLetters = 4;
@@ -129,9 +129,7 @@ bool LooksLikeId(std::string_view text) {
   });
 }
 
-// Each of `queries` has one pair.
 bool LookLikeIds(std::span<const TextId> queries, const TextInterner& texts) {
-  if (queries.size() < kMinIds) return false;
   const auto num_ids = std::ranges::count_if(
       queries, [&](TextId query) { return LooksLikeId(texts.text(query)); });
   return static_cast<double>(num_ids) >=
@@ -265,8 +263,11 @@ absl::Status CheckAreNoIds(const TrainOptions& options,
                            const TextInterner& texts,
                            const std::string& files) {
   const std::vector<TextId> queries = DistinctQueries(pairs);
-  // Ids are not repeated.
-  if (queries.size() < pairs.size()) return absl::OkStatus();
+  // Ids are not repeated. The queries of events were typed by users.
+  if (queries.size() < kMinIds || queries.size() < pairs.size() ||
+      !options.data.event_paths.empty()) {
+    return absl::OkStatus();
+  }
   std::string problem = "looks like ids";
   if (!LookLikeIds(queries, texts)) {
     const std::string file = FileOfIds(options.data, queries, texts);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_format.h"
 #include "model/train/data/load_training_data.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
@@ -159,8 +160,11 @@ TEST_F(LoadTrainingDataTest, ADocumentsFileIsNoFileOfPairs) {
 
 // Words, which nothing but the file shows to be ids.
 TEST_F(LoadTrainingDataTest, TheIdsOfAFileOfTheRunAreNoQueries) {
-  const std::string lines =
-      "android/am\tstart an activity\ngit-log\tshow commits\n";
+  std::string few = "android/am\tstart an activity\ngit-log\tshow commits\n";
+  std::string lines = few;
+  for (char letter = 'a'; letter <= 'z'; ++letter) {
+    lines += absl::StrFormat("page-%c\tuse %c\n", letter, letter);
+  }
   EXPECT_THAT(Load(lines), IsOk());
   const std::string file = dir_.Write("docs.tsv", lines + "ls\tlist files\n");
   for (std::string* flag : {&options_.data.docs_file, &options_.data.valid_docs,
@@ -172,6 +176,7 @@ TEST_F(LoadTrainingDataTest, TheIdsOfAFileOfTheRunAreNoQueries) {
     // A query that is not an id, or one that is asked for twice.
     EXPECT_THAT(Load(lines + "list\tlist files\n"), IsOk());
     EXPECT_THAT(Load(lines + "git-log\tlist commits\n"), IsOk());
+    EXPECT_THAT(Load(few), IsOk());
     flag->clear();
   }
 }
