@@ -221,7 +221,8 @@ std::unique_ptr<ShadowRanker> Server::StartShadow(
       ShadowRanker::Options{
           .model = options.shadow_model,
           .share = options.shadow_share,
-          .callers_wait = [this] { return workers_.has_queue(); },
+          .callers_wait =
+              [this] { return workers_.has_queue() || writers_.has_queue(); },
           .num_processors = NumUsableProcessors()},
       options_.limits, &models_, &catalog_.documents, &metrics_);
 }

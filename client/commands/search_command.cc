@@ -90,7 +90,7 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
         CountText(static_cast<std::int64_t>(response.num_documents_searched()),
                   "document");
     const std::string reason =
-        options.ranking.min_score
+        options.ranking.min_score && options.offset == 0
             ? absl::StrFormat("; no title scores at least %g",
                               *options.ranking.min_score)
             : "";

@@ -222,7 +222,7 @@ absl::Status JsonDocument::RepeatedError(std::string_view member) {
 absl::Status JsonDocument::ErrorOfText(std::string_view problem) const {
   return MakeError(
       absl::StatusCode::kInvalidArgument, kMalformedReason,
-      absl::StrFormat("the body is no %s as JSON: %s", name_, problem),
+      absl::StrFormat("the body is not a valid %s as JSON: %s", name_, problem),
       {{"message", name_}});
 }
 
