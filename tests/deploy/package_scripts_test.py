@@ -68,6 +68,34 @@ class PackageScriptsTest(unittest.TestCase):
         state = units["import"]["Service"]["StateDirectory"]
         self.assertEqual(output, f"/var/lib/{state}")
 
+    def import_with(self, *codes: int) -> tuple[int, list[str], str]:
+        """What the unit's command does when imports end with these exit codes: its own code, its pauses, its log."""
+        text = (PROJECT / "deploy/debian/semrank-import.service").read_text()
+        script = re.search(r"(?ms)^ExecStart=/bin/sh -c '(.*?)'$", text)[1]
+        # systemd joins lines and replaces $$.
+        script = script.replace("\\\n", " ").replace("$$", "$").replace("/usr/bin/semrank", "semrank")
+        (self.root / "codes").write_text("".join(f"{code}\n" for code in codes))
+        for name, body in (("semrank", "code=$(head -n 1 codes); sed -i 1d codes; exit $code"), ("sleep", 'echo "$1" >>pauses')):
+            (self.root / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
+            (self.root / "bin" / name).chmod(0o755)
+        (self.root / "pauses").write_text("")
+        done = subprocess.run(["/bin/sh", "-c", script], cwd=self.root, capture_output=True, text=True,
+                              env={"PATH": f"{self.root}/bin:/usr/bin:/bin"})
+        self.assertEqual((self.root / "codes").read_text(), "")
+        return done.returncode, (self.root / "pauses").read_text().split(), done.stdout
+
+    def test_an_import_that_fails_is_repeated_for_half_an_hour(self):
+        self.assertEqual(self.import_with(0), (0, [], ""))
+        code, pauses, log = self.import_with(1, 1, 0)
+        self.assertEqual((code, pauses), (0, ["60", "120"]))
+        self.assertIn("the next attempt is in 120 s", log)
+        code, pauses, log = self.import_with(1, 1, 1, 1, 1, 1)
+        self.assertEqual((code, sum(map(int, pauses))), (1, 30 * 60))
+        self.assertTrue(log.endswith("so nothing is trained this night\n"), log)
+
+    def test_an_import_with_a_wrong_flag_is_not_repeated(self):
+        self.assertEqual(self.import_with(2)[:2], (2, []))
+
     def test_purge_removes_links_folders_and_nothing_else(self):
         private = self.root / "var/lib/private/semrank-server"
         for kind in ("link", "folder", "none"):
