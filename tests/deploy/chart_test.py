@@ -38,6 +38,8 @@ FULL = {
 }
 EVENTS = {"model": {"claim": "models"}, "replicas": 1, "events": {"claim": "clicks"}}
 TRAINING = {"model": {"claim": "models"}, "trainJob": {"enabled": True, "image": "train:7", "claim": "clicks", "streamSecret": "stream"}}
+STREAM = {"model": {"claim": "models"}, "events": {"streamSecret": "stream"},
+          "flags": {"events_kafka_config": "/secrets/events/kafka.conf"}}
 
 
 def merge(base: dict, over: dict) -> dict:
@@ -83,12 +85,13 @@ class ChartTest(unittest.TestCase):
     def here(self, argument: str) -> str:
         """An argument of a container, with this test's paths instead of mounts."""
         for there, path in (("/models", "models"), ("/secrets/tls/tls.crt", "tls.crt"), ("/secrets/tls/tls.key", "tls.key"),
-                            ("/secrets/tls/ca.crt", "tls.crt"), ("/secrets/keys/keys", "keys"), ("/data", "data"), ("/events", "events")):
+                            ("/secrets/tls/ca.crt", "tls.crt"), ("/secrets/keys/keys", "keys"), ("/data", "data"),
+                            ("/secrets/events", "stream"), ("/secrets/stream", "stream"), ("/events", "events")):
             argument = argument.replace(there, f"{self.folder}/{path}")
         return argument
 
     def test_kubernetes_knows_every_field(self):
-        objects = [thing for values in (PLAIN, FULL, EVENTS, TRAINING) for thing in self.objects(values).values()]
+        objects = [thing for values in (PLAIN, FULL, EVENTS, STREAM, TRAINING) for thing in self.objects(values).values()]
         kinds = {thing["kind"] for thing in objects}
         self.assertEqual(kinds, {"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "HorizontalPodAutoscaler",
                                  "ServiceMonitor", "Secret", "Job", "CronJob", "Pod"})
@@ -126,19 +129,61 @@ class ChartTest(unittest.TestCase):
         self.assertNotIn("events", str(plain))
         self.assertEqual(plain["strategy"], {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}})
 
+    def test_a_stream_of_events_is_a_secret_of_all_replicas(self):
+        objects = self.objects(STREAM)
+        deployment = objects["Deployment", "shop-semrank"]["spec"]
+        self.assertEqual(deployment["replicas"], 2)
+        pod = deployment["template"]["spec"]
+        server = pod["containers"][0]
+        self.assertEqual(server["env"], [{"name": "SEMRANK_EVENTS", "valueFrom": {"secretKeyRef": {"name": "stream", "key": "stream"}}}])
+        self.assertIn("--events_key=/secrets/events/key", server["args"])
+        self.assertIn({"name": "stream", "mountPath": "/secrets/events", "readOnly": True}, server["volumeMounts"])
+        checked = subprocess.run([BINARIES / "semrank-server", *map(self.here, server["args"]), "--check_config"],
+                                 env={**os.environ, "SEMRANK_EVENTS": "kafka:127.0.0.1:1/shop"}, capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertIn({"ports": [{"port": 9092}]}, objects["NetworkPolicy", "shop-semrank"]["spec"]["egress"])
+        self.assertIn("events.claim excludes events.streamSecret", self.render(merge(EVENTS, {"events": {"streamSecret": "stream"}})).stderr)
+
     def test_a_night_imports_the_stream_before_it_trains(self):
         pod = self.objects(TRAINING)["CronJob", "shop-semrank-train"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
         self.assertIn("--events=/events", pod["containers"][0]["args"])
         importer = pod["initContainers"][0]
         self.assertIn({"name": "events", "mountPath": "/events"}, importer["volumeMounts"])
         self.assertEqual(importer["env"], [{"name": "SEMRANK_STREAM", "valueFrom": {"secretKeyRef": {"name": "stream", "key": "stream"}}}])
-        program, *arguments = [self.here(argument) for argument in importer["command"]]
-        done = subprocess.run([BINARIES / program, *arguments], env={**os.environ, "SEMRANK_STREAM": "redis://127.0.0.1:1/shop"},
-                              capture_output=True, text=True)
+        done = self.run_import(importer, "redis://127.0.0.1:1/shop")
         self.assertEqual(done.returncode, 1)
         self.assertIn("redis://127.0.0.1:1", done.stderr)
         alone = self.objects(merge(TRAINING, {"trainJob": {"streamSecret": ""}}))["CronJob", "shop-semrank-train"]
         self.assertNotIn("initContainers", str(alone))
+        self.assertEqual(alone["spec"]["jobTemplate"]["spec"]["backoffLimit"], 0)
+
+    def run_import(self, importer: dict, stream: str) -> subprocess.CompletedProcess:
+        program, *arguments = [self.here(argument) for argument in importer["command"] + importer["args"]]
+        return subprocess.run([BINARIES / program, *arguments], env={**os.environ, "SEMRANK_STREAM": stream}, capture_output=True, text=True)
+
+    def test_an_import_that_fails_is_repeated_and_training_is_not(self):
+        job = self.objects(TRAINING)["CronJob", "shop-semrank-train"]["spec"]["jobTemplate"]["spec"]
+        pause = sum(min(10 * 2**attempt, 360) for attempt in range(job["backoffLimit"]))  # as Kubernetes does
+        self.assertTrue(20 * 60 < pause < 40 * 60, pause)
+        self.assertEqual(job["template"]["spec"]["restartPolicy"], "Never")  # podFailurePolicy needs it
+        codes = {rule["onExitCodes"]["containerName"]: rule for rule in job["podFailurePolicy"]["rules"]}
+        self.assertEqual({rule["action"] for rule in codes.values()}, {"FailJob"})
+        self.assertEqual((codes["train"]["onExitCodes"]["operator"], codes["train"]["onExitCodes"]["values"]), ("NotIn", [0]))
+        importer = job["template"]["spec"]["initContainers"][0]
+        self.assertEqual(codes["import"]["onExitCodes"]["values"], [self.run_import(importer, "no address").returncode])
+
+    def test_the_import_has_the_files_and_flags_that_its_stream_needs(self):
+        (self.folder / "stream").mkdir(exist_ok=True)
+        (self.folder / "stream/kafka.conf").write_text("security.protocol=ssl\nno.such.property=1\n")
+        for flag, file, stream, error in (("kafka_config", "kafka.conf", "kafka:127.0.0.1:1/shop", "no.such.property"),
+                                          ("tls_ca", "ca.crt", "rediss://127.0.0.1:1/shop", "stream/ca.crt")):
+            values = merge(TRAINING, {"trainJob": {"importFlags": {flag: f"/secrets/stream/{file}", "max_bad_lines": "7"}}})
+            pod = self.objects(values)["CronJob", "shop-semrank-train"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+            self.assertIn({"name": "stream", "secret": {"secretName": "stream", "defaultMode": 0o440}}, pod["volumes"])
+            importer = pod["initContainers"][0]
+            self.assertIn({"name": "stream", "mountPath": "/secrets/stream", "readOnly": True}, importer["volumeMounts"])
+            self.assertIn("--max_bad_lines=7", importer["args"])
+            self.assertIn(error, self.run_import(importer, stream).stderr)
 
     def test_the_server_takes_the_flags_and_listens_where_ports_and_probes_say(self):
         (self.folder / "keys").write_text(FULL["apiKeys"]["lines"][0] + "\n")
@@ -161,9 +206,10 @@ class ChartTest(unittest.TestCase):
             self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], seconds + 15)
 
     def test_every_mount_has_its_volume_and_every_service_finds_the_pods(self):
-        for values in (PLAIN, FULL, EVENTS):
+        for values in (PLAIN, FULL, EVENTS, STREAM, TRAINING):
             objects = self.objects(values)
             pods = [thing["spec"]["template"] for (kind, _), thing in objects.items() if kind in ("Deployment", "Job")]
+            pods += [thing["spec"]["jobTemplate"]["spec"]["template"] for (kind, _), thing in objects.items() if kind == "CronJob"]
             for pod in pods:
                 volumes = {volume["name"] for volume in pod["spec"]["volumes"]}
                 for container in pod["spec"]["containers"] + pod["spec"].get("initContainers", []):
