@@ -271,7 +271,11 @@ void EventLog::AcknowledgeReport(const absl::Status& status,
                                  const QueuedReport& queued) {
   const auto& [report, outcome] = queued;
   const bool is_kept = status.ok() && outcome.status.ok();
-  counters_.CountImpressions(std::ssize(report.impressions), is_kept);
+  // A report that is refused as invalid loses no impressions: its caller still
+  // has them.
+  if (outcome.status.ok()) {
+    counters_.CountImpressions(std::ssize(report.impressions), is_kept);
+  }
   if (is_kept) {
     for (const Event& event : report.events) {
       counters_.CountEvent(event);

@@ -253,6 +253,8 @@ TEST_F(EventLogTest, AReportWithARecordThatIsTooLargeIsRefused) {
                                        HasSubstr("impressions[1]: makes a")));
   EXPECT_EQ(ErrorReason(refused.status), "INVALID_FIELD");
   EXPECT_EQ(log_->counters().num_events(), 0);
+  EXPECT_EQ(log_->counters().num_impressions(), 0);
+  EXPECT_EQ(log_->counters().num_dropped(), 0);
   EXPECT_THAT(lines, SizeIs(0));
   EXPECT_EQ(log_->num_too_large(), 1);
   // The same event is not a repetition, and its line has the list's id.
