@@ -69,10 +69,12 @@ EventCounters::EventCounters(Metrics& metrics) {
 }
 
 void EventCounters::CountEvent(const Event& event) {
+  // A name that is not found gives the last kind.
   const auto* const kind =
       std::find(kKinds.begin(), kKinds.end() - 1, event.kind);
   events_[kind - kKinds.begin()]->Increment();
   if (kind != kKinds.begin()) return;
+  // Position 0 says that the caller does not know it.
   const bool is_near = event.position >= 1 && event.position <= kNumPositions;
   clicks_[is_near ? event.position - 1 : kNumPositions]->Increment();
 }
@@ -109,6 +111,8 @@ std::uint32_t RankerCounters::CountList(std::string_view ranker,
   const auto find = [&] {
     return std::ranges::find(rankers_, ranker, &Ranker::name);
   };
+  // kOther is one series more than kMaxRankers, so that there is always room
+  // for it.
   if (find() == rankers_.end() && rankers_.size() >= kMaxRankers &&
       !RemoveIdle(now)) {
     ranker = kOther;
@@ -127,6 +131,8 @@ std::uint8_t RankerCounters::CountClick(std::uint32_t ranker,
   // The series of one that was replaced are gone.
   if (clicked == rankers_.end()) return known;
   for (std::size_t i = 0; i < kNumDepths; ++i) {
+    // Bit i says that a click has already counted the list for kDepths[i]. A
+    // click further up counts for all depths from its own on.
     const auto bit = static_cast<std::uint8_t>(1U << i);
     const bool is_within = kDepths[i].positions == kAll ||
                            (position != 0 && position <= kDepths[i].positions);
@@ -139,6 +145,8 @@ std::uint8_t RankerCounters::CountClick(std::uint32_t ranker,
 
 RankerCounters::Rankers::iterator RankerCounters::Add(std::string_view ranker) {
   std::map<std::string, std::string> labels = LabelsOf(ranker);
+  // Numbers are not reused: lists in EventMemory still have those of rankers
+  // that were replaced, and must not count for another one.
   Ranker added{.name = std::string(ranker),
                .number = next_number_++,
                .last_list = {},
@@ -153,6 +161,8 @@ RankerCounters::Rankers::iterator RankerCounters::Add(std::string_view ranker) {
 
 bool RankerCounters::RemoveIdle(absl::Time now) {
   const auto idle = std::ranges::min_element(rankers_, {}, &Ranker::last_list);
+  // Prometheus would lose what a series has counted since its last scrape.
+  // After an hour without a list nothing has been counted.
   if (now - idle->last_list < kMinIdle) return false;
   lists_.Remove(idle->lists);
   for (Counter* const counter : idle->clicked) clicked_.Remove(counter);

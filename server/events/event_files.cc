@@ -31,6 +31,7 @@ absl::Time HourOf(absl::Time time) {
 }
 
 absl::Status MakeFolder(const std::string& folder) {
+  // A folder that exists keeps the permissions that an operator gave it.
   std::error_code error;
   if (std::filesystem::create_directories(folder, error)) {
     std::filesystem::permissions(folder, std::filesystem::perms::others_all,
@@ -60,12 +61,15 @@ absl::Status EventFiles::FindFiles() {
     const std::string name = entry.path().filename().string();
     const std::optional<EventFileId> parsed = ParseEventFileName(name);
     if (!parsed.has_value()) continue;
+    // An operator may remove files at any time, also during this loop.
     std::error_code gone;
     const std::uintmax_t num_bytes = entry.file_size(gone);
     if (gone) continue;
     files_.push_back({name, absl::FromUnixMillis(parsed->time_ms),
                       static_cast<std::int64_t>(num_bytes)});
     num_bytes_ += files_.back().num_bytes;
+    // New names continue after the highest number and the latest time that is
+    // there, so they sort in the order of writing even if the clock went back.
     last_number_ = std::max(last_number_, parsed->number);
     last_begun_ = std::max(last_begun_, files_.back().begun);
   }
@@ -97,12 +101,15 @@ absl::Status EventFiles::BeginFile(absl::Time now) {
   File file{EventFileName(absl::ToUnixMillis(begun), last_number_ + 1), begun};
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor descriptor,
+      // O_EXCL, so that no records are ever overwritten.
       FileDescriptor::Open(PathOf(file), O_WRONLY | O_CREAT | O_EXCL,
                            kFileMode));
   ++last_number_;
   last_begun_ = begun;
   files_.push_back(std::move(file));
   current_.emplace(std::move(descriptor));
+  // Without this a crash could lose the name of the file, and with it records
+  // that were synced.
   const absl::Status status = SyncDirectory(options_.folder);
   if (!status.ok()) AbandonWrite();
   return status;
@@ -115,6 +122,7 @@ absl::Status EventFiles::WriteFrame(std::string_view lines) {
   if (fdatasync(current_->get()) != 0) {
     return ErrnoStatus(errno, "fdatasync", current_->path());
   }
+  // Only frames on disk count: AbandonWrite cuts the file down to these.
   const auto num_bytes = static_cast<std::int64_t>(frame_.size());
   files_.back().num_bytes += num_bytes;
   num_bytes_ += num_bytes;
@@ -138,10 +146,13 @@ absl::Status EventFiles::RemoveOld(absl::Time now) {
   const std::size_t num_kept = current_.has_value() ? 1 : 0;
   while (files_.size() > num_kept) {
     const File& oldest = files_.front();
+    // The name has the time of the first record. The last one may be up to
+    // kMaxSpan younger.
     if (num_bytes_ <= options_.max_bytes &&
         oldest.begun + kMaxSpan + options_.max_age > now) {
       break;
     }
+    // ENOENT: an operator has removed the file, so nothing is left to do.
     if (unlink(PathOf(oldest).c_str()) != 0 && errno != ENOENT) {
       return ErrnoStatus(errno, "remove", PathOf(oldest));
     }

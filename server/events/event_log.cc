@@ -9,6 +9,12 @@
 #include "server/base/errors.h"
 #include "server/base/logging.h"
 
+// Three threads meet here. A request puts its record into queue_ and returns.
+// The writer swaps queue_ for an empty batch, makes lines of the batch and
+// appends them to the sink, all without the mutex; then it counts, remembers
+// and answers. The watch answers callers whose wait has become too long,
+// because the writer may hang in the sink. waiting_ has the callers in the
+// order of their reports, which is the order in which the writer answers.
 namespace semrank {
 namespace {
 
@@ -73,6 +79,8 @@ EventLog::~EventLog() {
     ending_ = true;
   }
   changed_.NotifyAll();
+  // The watch still runs here: if the last commit hangs, it answers the callers
+  // that wait.
   writer_.join();
 }
 
@@ -101,6 +109,8 @@ std::string EventLog::AddImpression(Impression impression,
 void EventLog::AddReport(EventReport report, Done done) {
   ReportOutcome outcome;
   outcome.num_duplicates = memory_.RemoveRepeated(report.events);
+  // Precedes the check of the events: a report may have a list and the clicks
+  // on it.
   for (const Impression& impression : report.impressions) {
     memory_.AddList(impression.id,
                     static_cast<std::uint32_t>(impression.results.size()));
@@ -110,6 +120,7 @@ void EventLog::AddReport(EventReport report, Done done) {
   }
   outcome.num_accepted = static_cast<std::uint32_t>(report.events.size() +
                                                     report.impressions.size());
+  // All of its events were kept before, so the caller has nothing to wait for.
   if (outcome.num_accepted == 0) {
     counters_.CountDuplicates(outcome.num_duplicates);
     return done(outcome);
@@ -124,6 +135,8 @@ absl::Status EventLog::Queue(EventReport& report, const ReportOutcome& outcome,
                              Done& done) {
   const std::size_t num_bytes = NumBytes(report);
   const MutexLock lock(mutex_);
+  // A report that is queued behind a commit that hangs would only wait for its
+  // own time limit.
   if (IsHanging()) return Unwritten(HangingReason());
   if (!Reserve(num_bytes)) return Unwritten("too much waits to be written");
   // The first one hastens the commit.
@@ -136,6 +149,8 @@ absl::Status EventLog::Queue(EventReport& report, const ReportOutcome& outcome,
 bool EventLog::Reserve(std::size_t num_bytes) {
   if (queue_.num_bytes + num_bytes > options_.max_queue_bytes) return false;
   if (queue_.empty()) queue_.first_at = Clock::now();
+  // Only the record that crosses the limit wakes the writer, since each wake-up
+  // costs its request a system call.
   const bool was_enough = queue_.num_bytes >= kMaxGatheredBytes;
   queue_.num_bytes += num_bytes;
   if (!was_enough && queue_.num_bytes >= kMaxGatheredBytes) {
@@ -178,9 +193,13 @@ bool EventLog::TakeBatch(Batch& batch) {
     changed_.WaitFor(mutex_, TimeToCommit(idle_until));
     busy_ = !queue_.empty();
   }
+  // `batch` is empty and keeps the memory of its vectors, which the next
+  // records fill.
   std::swap(batch, queue_);
   busy_ = !batch.empty();
   if (!batch.empty()) commit_began_ = Clock::now();
+  // An empty batch comes after kExpiryInterval without records: then only old
+  // files are removed.
   return !batch.empty() || !ending_;
 }
 
@@ -194,6 +213,8 @@ std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
                                               idle_until - now);
   }
   if (!queue_.reports.empty()) {
+    // A caller waits for this commit, so it comes soon; the delay gathers the
+    // reports that arrive together, which then share one sync of the disk.
     return queue_.num_bytes >= kMaxGatheredBytes
                ? std::chrono::nanoseconds(0)
                : absl::ToChronoNanoseconds(options_.report_delay) - age;
@@ -205,6 +226,7 @@ std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
 
 void EventLog::Commit(Batch& batch) {
   records_.Clear();
+  // The lines refer to ids in the batch, which stays until the sink has them.
   for (auto& [impression, fits] : batch.impressions) {
     fits = records_.Add(impression);
   }
@@ -217,6 +239,7 @@ void EventLog::Commit(Batch& batch) {
     const MutexLock lock(mutex_);
     commit_began_.reset();
   } else {
+    // The only call that may block, and no lock is held.
     status = sink_->Append(records_.lines(), now());
     EndCommit(status, batch.first_at);
   }
@@ -241,6 +264,7 @@ void EventLog::EndCommit(const absl::Status& status, TimePoint first_at) {
     }
     has_changed = std::exchange(failing_, !status.ok()) == status.ok();
   }
+  // Without the mutex, for which requests wait.
   if (has_changed) LogChange(status);
 }
 
@@ -284,9 +308,13 @@ void EventLog::AcknowledgeReport(const absl::Status& status,
     counters_.CountOrphans(outcome.num_orphans);
     counters_.CountDuplicates(outcome.num_duplicates);
   }
+  // The first caller is the one of this report. A report that is refused has
+  // one too.
   const Done done = TakeFirstWaiting();
   if (done == nullptr) return;
   if (is_kept) return done(outcome);
+  // The caller can change an invalid report. Only what follows is a failure of
+  // the server and counts as one.
   if (!outcome.status.ok()) return done({.status = outcome.status});
   counters_.CountUnwrittenReport();
   done({.status = Unwritten(ToStd(status.message()))});
@@ -311,11 +339,15 @@ void EventLog::EndLongWaits() {
     for (Waiting& waiting : waiting_) {
       if (waiting.since > limit) break;
       if (waiting.done == nullptr) continue;
+      // The entry itself stays until the writer comes to its report; otherwise
+      // the next caller would get the answer of this report.
       late.push_back(std::exchange(waiting.done, nullptr));
     }
+    // A hanging commit is logged at once; EndCommit may come much later.
     has_changed = IsHanging() && !std::exchange(failing_, true);
   }
   if (has_changed) LogChange(absl::UnavailableError(HangingReason()));
+  // Without the mutex, since `done` answers a request.
   for (const Done& done : late) {
     counters_.CountUnwrittenReport();
     done({.status = Unwritten(HangingReason())});

@@ -33,8 +33,12 @@ std::uint32_t EventMemory::RemoveRepeated(std::vector<Event>& events) const {
 }
 
 void EventMemory::OnKept(const Impression& impression, absl::Time now) {
+  // A click on an interleaved list would count for one of two rankers, and the
+  // list for both.
   if (!impression.ranker_b.empty()) return;
   const std::uint32_t ranker = rankers_.CountList(impression.ranker, now);
+  // AddList has put the list there when it was queued. If it has been replaced
+  // since, clicks on it count for no ranker.
   lists_.Change(impression.id, [&](KnownList& list) { list.ranker = ranker; });
 }
 
@@ -42,6 +46,7 @@ void EventMemory::OnKept(const Event& event) {
   if (!event.id.empty()) events_.Add(event.id, {});
   if (event.kind != "click") return;
   lists_.Change(event.impression, [&](KnownList& list) {
+    // Lists that were reported, interleaved or not kept have no ranker.
     if (list.ranker == 0) return;
     list.clicks = rankers_.CountClick(
         list.ranker, static_cast<std::uint8_t>(list.clicks), event.position);

@@ -6,6 +6,9 @@
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
 
+// librdkafka sends in threads of its own, but calls OnDelivery only from
+// rd_kafka_poll and rd_kafka_flush. Both run in the thread of Append, so error_
+// needs no lock.
 namespace semrank {
 namespace {
 
@@ -35,6 +38,8 @@ absl::StatusOr<std::unique_ptr<KafkaEventSink>> KafkaEventSink::Open(
            .topic = options.topic,
            .properties = {{"message.timeout.ms",
                            absl::StrCat(Milliseconds(options.timeout))},
+                          // Without all replicas an acknowledged record could
+                          // be lost with one broker.
                           {"acks", "all"},
                           {"compression.codec", "lz4"}},
            .properties_file = options.properties_file,
@@ -55,6 +60,7 @@ absl::Status KafkaEventSink::Append(const EventLines& lines,
     const rd_kafka_resp_err_t error =
         Produce(lines.impression(i), lines.line(i));
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
+    // What was queued before is sent nevertheless, and Flush waits for it.
     error_ = error;
     break;
   }
@@ -67,6 +73,7 @@ rd_kafka_resp_err_t KafkaEventSink::Produce(std::string_view key,
   // The macros of rd_kafka_producev need an extension of GNU C.
   const rd_kafka_vu_t fields[] = {
       {.vtype = RD_KAFKA_VTYPE_TOPIC, .u = {.cstr = client_->topic().c_str()}},
+      // librdkafka only reads what these pointers point to, and copies it.
       {.vtype = RD_KAFKA_VTYPE_KEY,
        .u = {.mem = {const_cast<char*>(key.data()), key.size()}}},
       {.vtype = RD_KAFKA_VTYPE_VALUE,
@@ -82,6 +89,7 @@ rd_kafka_resp_err_t KafkaEventSink::Produce(std::string_view key,
     if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || absl::Now() > end) {
       return error;
     }
+    // Makes room: messages leave the queue when their delivery is reported.
     rd_kafka_poll(client_->get(), /*timeout_ms=*/100);
   }
 }
@@ -97,6 +105,7 @@ void KafkaEventSink::Flush() {
   if (error_ == RD_KAFKA_RESP_ERR_NO_ERROR) {
     error_ = RD_KAFKA_RESP_ERR__TIMED_OUT;
   }
+  // Purged messages fail, and this second flush reports them.
   rd_kafka_purge(handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
   rd_kafka_flush(handle, Milliseconds(kSlack));
 }
@@ -105,6 +114,7 @@ void KafkaEventSink::OnDelivery(rd_kafka_t* /*handle*/,
                                 const rd_kafka_message_t* message,
                                 void* /*client*/) {
   auto& sink = *static_cast<KafkaEventSink*>(message->_private);
+  // The first error is the cause; later messages often fail because of it.
   if (sink.error_ == RD_KAFKA_RESP_ERR_NO_ERROR) sink.error_ = message->err;
 }
 

@@ -10,6 +10,8 @@
 namespace semrank {
 
 bool RecordWriter::Add(Impression& impression) {
+  // In place, so that the names as the caller sent them end here. The kind is
+  // part of the hash: a user and a session of one name have different hashes.
   impression.user = hash_(HashedKind::kUser, impression.user);
   impression.session = hash_(HashedKind::kSession, impression.session);
   if (text_ == EventText::kHash) {
@@ -20,6 +22,7 @@ bool RecordWriter::Add(Impression& impression) {
 }
 
 absl::Status RecordWriter::Add(EventReport& report) {
+  // All or nothing: the caller would not know which records were kept.
   const std::size_t num_before = lines_.size();
   absl::Status status;
   for (std::size_t i = 0; i < report.impressions.size(); ++i) {
@@ -53,6 +56,8 @@ bool RecordWriter::AddLine(const Record& record, std::string_view impression) {
 }
 
 absl::Status RecordWriter::TooLarge(std::string_view field) const {
+  // line_ still has the record that AddLine refused. The text names Kafka
+  // because no other sink has a limit.
   return FieldError(
       "INVALID_FIELD", field,
       absl::StrFormat("makes a record of %d bytes, over the limit of %d that "

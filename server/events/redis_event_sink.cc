@@ -32,6 +32,8 @@ absl::Status RedisEventSink::Check() {
 
 absl::Status RedisEventSink::Append(const EventLines& lines,
                                     absl::Time /*now*/) {
+  // Redis makes the ids ("*"), so they ascend whatever the clocks of several
+  // servers say.
   std::vector<RedisCommand> commands;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     commands.push_back(
@@ -62,6 +64,8 @@ absl::Status RedisEventSink::TrimByBytes() {
   if (num_bytes_ <= options_.max_bytes) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_entries,
                            CallForNumber({"XLEN", options_.stream}));
+  // Entries count as equally large here. The next trim, a minute later,
+  // corrects what this estimate misses.
   const double share =
       static_cast<double>(options_.max_bytes) / static_cast<double>(num_bytes_);
   const std::string num_kept = absl::StrCat(
@@ -72,6 +76,7 @@ absl::Status RedisEventSink::TrimByBytes() {
 
 absl::StatusOr<std::int64_t> RedisEventSink::CallForNumber(
     const RedisCommand& command) {
+  // `command` alone, so there is exactly one reply.
   SEMRANK_ASSIGN_OR_RETURN(const auto replies, Call({&command, 1}));
   // MEMORY USAGE has no answer for a stream without entries.
   if (replies[0]->type == REDIS_REPLY_NIL) return 0;
