@@ -24,6 +24,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kRoleNames = {
     "read", "write", "admin", "write-events"};
 constexpr std::string_view kScheme = "Bearer ";
+// Two for each of the 32 bytes of a SHA-256.
 constexpr std::size_t kHexDigits = 64;
 
 std::optional<Role> ParseRole(std::string_view name) {
@@ -34,6 +35,9 @@ std::optional<Role> ParseRole(std::string_view name) {
 }
 
 bool Includes(Role role, Role required) {
+  // Back ends that face browsers hold keys for events, so this role is apart
+  // from the others, which are ordered: it includes none of them, and only
+  // administrators have it too.
   if (role == Role::kWriteEvents || required == Role::kWriteEvents) {
     return role == required || role == Role::kAdmin;
   }
@@ -87,6 +91,7 @@ absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
                        "must begin with read, write, admin or "
                        "write-events");
     }
+    // Other programs than sha256sum may write capital digits.
     const std::string hash =
         words.size() == 2 ? absl::AsciiStrToLower(words[1]) : "";
     if (!IsSha256(hash)) {
@@ -113,6 +118,8 @@ absl::Status ApiKeys::Check(std::string_view authorization,
     return Unauthenticated("MISSING_KEY",
                            "\"authorization\" must be \"Bearer KEY\"");
   }
+  // The name of a scheme does not depend on case (RFC 7235, section 2.1); the
+  // key after it does.
   authorization.remove_prefix(kScheme.size());
   // Comparing hashes already hides how much of a key was right.
   SEMRANK_ASSIGN_OR_RETURN(const std::string hash, Sha256Hex(authorization));
@@ -128,6 +135,7 @@ absl::Status ApiKeys::Check(std::string_view authorization,
   if (!role.has_value()) {
     return Unauthenticated("UNKNOWN_KEY", "the key is not known");
   }
+  // From here on the caller is known, so the error may say what its key lacks.
   if (Includes(*role, required)) return absl::OkStatus();
   const std::string name(kRoleNames[static_cast<int>(required)]);
   return MakeError(absl::StatusCode::kPermissionDenied, "ROLE_REQUIRED",

@@ -4,6 +4,8 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -25,6 +27,8 @@ std::string Ipv6Network(std::string_view host) {
   text.resize(std::min(text.find('%'), text.size()));  // the interface
   in6_addr address;
   if (inet_pton(AF_INET6, text.c_str(), &address) != 1) return text;
+  // A host may use every address of its network of 64 bits. With a name for
+  // each address, it could have any number of shares.
   constexpr std::size_t kNetworkBytes = 8;
   return absl::BytesToHexString(absl::string_view(
       reinterpret_cast<const char*>(&address), kNetworkBytes));
@@ -36,6 +40,7 @@ std::string PeerOf(int socket) {
   sockaddr_storage peer;
   socklen_t size = sizeof(peer);
   auto* const address = reinterpret_cast<sockaddr*>(&peer);
+  // Fails when the client has closed the connection in the meantime.
   if (getpeername(socket, address, &size) != 0) return "";
   char host[NI_MAXHOST] = "";
   char port[NI_MAXSERV] = "";
@@ -60,6 +65,7 @@ std::string CallerName(const AccessControl* access,
   // Peers of other kinds ("unix:") have no port.
   const bool is_ipv6 = peer.starts_with(kIpv6Prefix);
   if (!is_ipv6 && !peer.starts_with("ipv4:")) return std::string(peer);
+  // Without the port: more connections must not give a client more shares.
   const std::string_view address = peer.substr(0, peer.rfind(':'));
   if (!is_ipv6) return std::string(address);
   return absl::StrCat(ToAbsl(kIpv6Prefix),

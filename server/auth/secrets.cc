@@ -32,6 +32,8 @@ void LogCertificate(const TlsCertificates& tls) {
 
 absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
     const std::string& api_keys_file, const TlsFiles& tls) {
+  // Unlike in Refresh, a file that cannot be used is an error here: there are
+  // no old contents that could stay in force.
   std::unique_ptr<Secrets> secrets(new Secrets);
   if (!api_keys_file.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(secrets->access_,
@@ -42,6 +44,7 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
     SEMRANK_ASSIGN_OR_RETURN(secrets->tls_, TlsCertificates::FromFiles(tls));
     LogCertificate(*secrets->tls_);
   }
+  // Only a warning, because a proxy in front of the server may end TLS.
   if (secrets->access_ != nullptr && secrets->tls_ == nullptr) {
     LogWarning("API keys without --tls_cert can be read on the way");
   }
@@ -66,6 +69,7 @@ std::vector<std::string> Secrets::Refresh() {
   std::vector<std::string> renewed;
   // The thread of this class and SIGHUP may look at the same time.
   const MutexLock lock(refresh_mutex_);
+  // After an error in the file of keys the certificates are still renewed.
   if (RefreshFiles("API keys", access_.get())) {
     LogInfo("new API keys are in force: %s",
             CountText(access_->num_keys(), "key"));

@@ -30,6 +30,8 @@ using Bio = std::unique_ptr<BIO, Free>;
 using Certificate = std::unique_ptr<X509, Free>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, Free>;
 
+// OpenSSL reads PEM from a BIO. This one reads `pem` in place, which must
+// outlive it.
 Bio BioOf(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
@@ -48,8 +50,8 @@ absl::Status FileError(const std::string& path, std::string_view reason) {
   return absl::InvalidArgumentError(absl::StrFormat("%s: %s", path, reason));
 }
 
-// No password is asked for: an encrypted key is an error.
-// Without a callback OpenSSL would ask on the terminal and block the start.
+// An encrypted key is an error: without this callback OpenSSL would ask for the
+// password on the terminal and block the start.
 int NoPassword(char* /*buffer*/, int /*size*/, int /*writing*/,
                void* /*data*/) {
   return -1;
@@ -99,6 +101,7 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   content.cert_expiry = ExpiryOf(*certificate);
   if (files.client_ca.empty()) return content;
   SEMRANK_ASSIGN_OR_RETURN(content.client_ca, ReadPem(files.client_ca));
+  // Without any certificate in this file, every client would be refused.
   SEMRANK_RETURN_IF_ERROR(
       FirstCertificate(files.client_ca, content.client_ca).status());
   return content;
