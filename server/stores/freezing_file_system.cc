@@ -190,6 +190,7 @@ class FreezingFiles final : public FreezingFileSystem {
       IOStatus status = open(&opened);
       // These two are answers that RocksDB reacts to, and no failed writes.
       if (status.IsNotFound() || status.IsNotSupported()) return status;
+      // A file that cannot be created is a failed write too.
       Freeze(std::move(status));
     }
     // Frozen before, by this call, or by another thread.

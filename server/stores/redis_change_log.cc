@@ -8,6 +8,9 @@
 #include "model/base/status_macros.h"
 #include "server/stores/store_records.h"
 
+// An entry of the log has keys only. A reader asks for the documents of the
+// keys, so it gets the newest version of each, also when it reads the entry
+// late or twice.
 namespace semrank {
 namespace {
 
@@ -42,6 +45,8 @@ bool AddEntry(const redisReply& entry, ChangeLog::Changes& changes) {
     return false;
   }
   const redisReply& fields = *entry.element[1];
+  // The operation of a key is for people who look into the stream:
+  // FindDocuments shows whether there still is a document.
   for (std::size_t i = 0; i + 1 < fields.elements; i += 2) {
     // Marks have no key, and bytes that are not a key belong to no document.
     std::optional<DocumentKey> key = KeyOf(TextOf(*fields.element[i + 1]));
@@ -83,6 +88,7 @@ RedisChangeLog::RedisChangeLog(const Options& options)
 }
 
 absl::StatusOr<std::string> RedisChangeLog::MarkEnd() {
+  // An entry of its own, because an empty log has no position.
   const RedisCommand command = {
       "XADD", kRedisChangesKey, "MAXLEN", "~", kMaxEntries, "*", "mark", ""};
   SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,
@@ -138,6 +144,8 @@ absl::Status RedisChangeLog::Wait(const std::string& position,
   const RedisCommand command = {"XREAD",          "COUNT",      "1",
                                 "BLOCK",          milliseconds, "STREAMS",
                                 kRedisChangesKey, position};
+  // Redis is silent for `max_wait` if nothing changes, so only the rest is a
+  // time limit.
   return Call(command, max_wait + options_.timeout, kWaitLimits).status();
 }
 
@@ -169,6 +177,7 @@ absl::Status RedisChangeLog::FindDocuments(std::span<const DocumentKey> keys,
       const absl::StatusOr<StoredDocument> document =
           ReadDocument(names[i], TextOf(value), vector);
       if (document.ok()) visit(first + i, &*document);
+      // The other documents of the batch are visited all the same.
       damaged.Update(document.status());
     }
   }

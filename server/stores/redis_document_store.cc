@@ -22,7 +22,10 @@ constexpr std::size_t kBatchDocuments = 1'000;
 constexpr std::string_view kScanCount = "1000";
 // KEYS is the hash of documents; ARGV has the key and the new value of each
 // document, in the format of store_records.h: the sizes begin at byte 9; title,
-// payload, model, vector and tags follow.
+// payload, model, vector and tags follow. `parts` returns what a put changes
+// (title, payload and tags) and the model's identity. A vector is replaced only
+// if the former are equal and the latter differs; records that are too short
+// are left alone.
 constexpr std::string_view kReplaceVectorsScript = R"(
 local function parts(value)
   local title, payload, model, dim = struct.unpack('<I4I4I4I4', value, 9)
@@ -55,6 +58,8 @@ std::string NewHeader() {
 
 // Sets the header unless there is one, and then reads it.
 std::vector<RedisCommand> AgreeCommands(std::string_view header) {
+  // When servers start at once, the first one sets the header, and all of them
+  // read the same.
   return {{"SET", kHeaderKey, header, "NX"}, {"GET", kHeaderKey}};
 }
 
@@ -121,6 +126,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
   }
   if (normalized_texts.empty()) return Found();
 
+  // `names` must outlive the call: commands view their arguments.
   const VectorKeys keys(*fingerprinter, space, normalized_texts);
   const std::vector<std::string> names = PrefixedKeys(keys);
   // Reads the header too, to notice another secret without a second round trip.
@@ -198,6 +204,8 @@ absl::Status RedisDocumentStore::ReplaceVectors(
     std::span<const StoredDocument> documents) {
   return ForEachBatch(documents, [this](auto batch) {
     const DocumentTexts texts(batch);
+    // Redis runs a script as a whole, so no put of another server comes between
+    // its comparison and its write.
     RedisCommand command = {"EVAL", kReplaceVectorsScript, "1",
                             kRedisDocumentsKey};
     texts.AppendTo(command);
@@ -231,6 +239,7 @@ absl::Status RedisDocumentStore::DeleteDocuments(
 
 absl::Status RedisDocumentStore::LoadDocuments(const VisitDocument& visit) {
   SEMRANK_RETURN_IF_ERROR(AgreeOnSecret(UsualDeadline()).status());
+  // HSCAN begins with cursor 0, and returns 0 with the last page.
   std::string cursor = "0";
   std::vector<float> vector;
   do {

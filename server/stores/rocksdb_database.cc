@@ -39,6 +39,9 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const Cache& cache) {
 rocksdb::ColumnFamilyOptions VectorFamilyOptions(const Cache& cache,
                                                  std::int64_t max_bytes) {
   rocksdb::ColumnFamilyOptions options = FamilyOptions(cache);
+  // FIFO compaction deletes the oldest tables when all of them together are
+  // larger than max_table_files_size. allow_compaction merges small ones, since
+  // a look-up tests the filter of every table.
   // Vectors are nearly random bits, which do not compress.
   options.compression = rocksdb::kNoCompression;
   options.compaction_style = rocksdb::kCompactionStyleFIFO;
@@ -168,6 +171,7 @@ absl::StatusOr<std::shared_ptr<RocksDbDatabase>> RocksDbDatabase::Open(
 absl::Status RocksDbDatabase::Write(rocksdb::WriteBatch& batch, bool sync) {
   SEMRANK_RETURN_IF_ERROR(CheckRoom(folder_, batch.GetDataSize()));
   rocksdb::WriteOptions options;
+  // Without a sync a write survives the end of the process, not of the machine.
   options.sync = sync;
   // RocksDB groups writers that wait, so that they share one sync.
   const rocksdb::Status written = db_->Write(options, &batch);

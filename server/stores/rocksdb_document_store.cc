@@ -37,6 +37,7 @@ std::string_view ToView(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
+// Names in the folder of a store (rocksdb_document_store.h).
 constexpr const char* kDatabase = "rocksdb";
 constexpr std::string_view kUnfinished = "unfinished-";
 constexpr const char* kFormatFile = "FORMAT";
@@ -174,6 +175,8 @@ RocksDbDocumentStore::Database() {
     is_opening_ = true;
     frozen = std::move(database_);
   }
+  // RocksDB locks its files, so the frozen database is closed before it is
+  // opened again.
   // Without the lock, since reading a log takes seconds.
   frozen.reset();
   absl::StatusOr<std::shared_ptr<RocksDbDatabase>> opened =
@@ -211,6 +214,7 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
   for (std::size_t i = 0; i < keys.size(); ++i) {
     slices.push_back(ToSlice(keys[i]));
   }
+  // PinnableSlice views a block of the cache in place of copying the vector.
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
   rocksdb::ReadOptions options;
