@@ -61,6 +61,8 @@ void Score(const FoundRecords& found, RowFormat format,
 
 void Output(const FoundRecords& found, RowFormat format,
             const VectorRows& rows) {
+  // Rank needs only the scores, which are computed where the rows lie: no row
+  // is decoded or copied.
   if (rows.scores != nullptr) Score(found, format, rows);
   for (std::size_t i = 0; i < found.size; ++i) {
     const VectorRing::Record& record = *found.records[i];
@@ -107,6 +109,8 @@ void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
     const std::size_t size = std::min(kBlockKeys, keys.size() - first);
     // A counting sort: sizes of the groups, then where each begins, then the
     // positions.
+    // ends[s + 1] first counts group s. One element more than there are shards,
+    // so that the sums below give where each group begins.
     std::array<std::uint32_t, kMaxShards + 1> ends = {};
     for (std::size_t i = 0; i < size; ++i) {
       shard_of[i] =
@@ -195,6 +199,7 @@ void DocumentVectorCache::DropModelsExcept(
 
 DocumentVectorCache::Stats DocumentVectorCache::GetStats() const {
   Stats stats;
+  // Locks one shard after the other, so the sums are not those of one moment.
   for (const std::unique_ptr<Shard>& shard : shards_) {
     MutexLock lock(shard->mutex);
     stats.num_entries += shard->ring->num_entries();

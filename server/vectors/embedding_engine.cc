@@ -75,6 +75,7 @@ absl::StatusOr<Progress> EmbeddingEngine::RunSlice(const ServedModel& served,
   const int dim = served.model->embedding_dim();
   if (!state.begun) {
     state.begun = true;
+    // The caller may reuse a result, so the first slice resets it.
     result.times = {};
     result.cache = {};
     result.problems.clear();
@@ -115,6 +116,8 @@ absl::Status EmbeddingEngine::SelectTexts(
     const EmbedInput& input, std::size_t first, std::size_t last,
     std::vector<std::string_view>& texts, std::vector<std::uint32_t>& items,
     std::vector<ItemProblem>& problems) const {
+  // Parallel: row i of the scratch belongs to texts[i], which is text items[i]
+  // of the request.
   texts.clear();
   items.clear();
   for (std::size_t i = first; i < last; ++i) {

@@ -65,6 +65,8 @@ void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,
                         lexical.begin() + scores.size());
   }
   for (std::size_t i = 0; i < scores.size(); ++i) {
+    // The same function for Rank, Search and Explain, so that their scores have
+    // the same bits.
     scores[i] = Combine(scores[i], lexical[i]);
   }
 }

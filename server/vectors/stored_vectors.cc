@@ -9,6 +9,10 @@
 
 #include "absl/time/clock.h"
 
+// Requests call Find and Keep; one thread writes the queue and makes the
+// trials. The breaker connects them: a request whose call fails opens it, all
+// further requests then read one atomic and do without the store, and only the
+// thread closes it again.
 namespace semrank {
 namespace {
 
@@ -221,6 +225,7 @@ StoredVectors::Batch* StoredVectors::GrowingBatch(const ServedModel& served,
   Batch& last = queue_.back();
   const bool fits =
       static_cast<std::size_t>(last.texts.size()) + num_texts <= kBatchTexts;
+  // A batch has the keys of one model, so another model begins a new one.
   return last.model == served.model && fits ? &last : nullptr;
 }
 
@@ -244,6 +249,8 @@ void StoredVectors::Run() {
       TryAgain();
     }
   }
+  // What is still queued here is lost: the store is bypassed and will not be
+  // tried again.
   MutexLock lock(mutex_);
   metrics_->CountDropped(Drop::kBypassed, state_.queued_vectors);
 }
@@ -300,6 +307,7 @@ void StoredVectors::TryAgain() {
       store_.FindVectors({}, {}, options_.time_limit, nullptr, {}).status();
   metrics_->CountCall(Call::kTrial, status, clock.Lap());
   if (!status.ok()) {
+    // The hook is not called: it would log the same failure at every trial.
     breaker_.TrialFailed(CircuitBreaker::Clock::now());
     return;
   }

@@ -149,6 +149,8 @@ absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
     lexical->AppendText(scratch.normalized[0], scratch.lexical);
     query.entries = scratch.lexical.entries;
   }
+  // The caller scores the words after the scratch has been used again, so this
+  // copies the normalised text.
   if (scores_words) {
     query.text = scratch.normalized[0];
   } else {
@@ -175,6 +177,8 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   // All keys first, so that the cache looks them up in passes.
   scratch.keys.resize(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
+    // Keys are made of the bytes as they were sent, so that a title in memory
+    // is not normalised. Two spellings of a text take two entries.
     scratch.keys[i] = {context.served.number, Side::kDocument,
                        fingerprint_(texts[i])};
   }
@@ -195,6 +199,7 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
                                        : FindStored(context, scratch, rows);
   use.hits += store_hits;
   use.store_hits += store_hits;
+  // FindStored has removed what it found from the list.
   use.misses += static_cast<std::uint32_t>(scratch.missing.size());
   for (const Scratch::Missing& missing : scratch.missing) {
     use.embedded.push_back(static_cast<std::uint32_t>(missing.text));

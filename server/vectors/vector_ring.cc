@@ -111,6 +111,7 @@ void VectorRing::MakeRoom(std::uint32_t num_lines) {
     }
     const auto line = static_cast<std::uint32_t>(tail_ % capacity_lines_);
     Record* const record = RecordAtLine(line);
+    // Advances first, because MoveToHead needs the room of the record itself.
     // The record is no longer in the ring, but its bytes are intact.
     tail_ += record->num_lines;
     if (!record->live) continue;
