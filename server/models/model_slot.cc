@@ -50,6 +50,7 @@ absl::Status CheckVector(std::span<const float> vector,
 absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
   const std::size_t dim = model.embedding_dim();
   const VectorPrecision precision = model.row_format().precision;
+  // SSI scores by dot products of vectors that it does not normalise.
   const bool any_length = model.config().tower() == v1::TOWER_KIND_SSI;
   EmbedScratch scratch;
   std::vector<float> batch(kSelfTestTexts.size() * dim);
@@ -62,6 +63,8 @@ absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
     SEMRANK_RETURN_IF_ERROR(CheckVector(row, precision, any_length));
     model.EmbedTexts(side, std::span(kSelfTestTexts).subspan(i, 1), scratch,
                      alone.data());
+    // To the bit: cached vectors come from any batch, and a request must not
+    // depend on its neighbours.
     if (!std::ranges::equal(alone, row)) {
       return absl::DataLossError(
           "self-test: a text has another vector alone than in a batch");
@@ -117,6 +120,7 @@ absl::Status ModelSlot::Refresh() {
 
 absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
   MutexLock load_lock(load_mutex_);
+  // Only this thread can change the current model while it holds load_mutex_.
   const ServedModelPtr before = current();
   if (version == 0) {
     {
@@ -154,6 +158,7 @@ absl::Status ModelSlot::RefreshLocked() {
   const ServedModelPtr now = current();
   const std::int64_t now_version =
       now == nullptr ? 0 : now->model->version().version;
+  // A pinned version stays as it was loaded, also when its folder changes.
   if (pinned != 0 && pinned == now_version) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            source_.list());
@@ -169,6 +174,8 @@ absl::Status ModelSlot::RefreshLocked() {
     const std::int64_t version = *next;
     // The current version is tried too, in case its folder was replaced.
     if (version < now_version) break;
+    // This asks before Try: if the manifest is written in between, the version
+    // that Try found incomplete must not count as a complete one that failed.
     const bool is_complete = source_.is_complete(version);
     const absl::Status status = Try(version);
     // The failure of a better version is reported although a lesser one serves.
@@ -176,6 +183,7 @@ absl::Status ModelSlot::RefreshLocked() {
     if (status.ok()) break;
     (is_complete ? best_failure : incomplete).Update(status);
   }
+  // While something is served, a version that is being written is no error.
   if (current() != nullptr || !best_failure.ok()) return best_failure;
   SEMRANK_RETURN_IF_ERROR(incomplete);
   return MakeError(
@@ -241,6 +249,8 @@ absl::Status ModelSlot::Load(std::int64_t version) {
   if (status.ok()) status = SelfTest(**model);
   ServedModelPtr served;
   if (status.ok()) {
+    // A new number only for a new identity: a version that is read again finds
+    // its vectors in the cache.
     const std::uint32_t number = hooks_.number(**model);
     auto quality =
         hooks_.quality == nullptr ? nullptr : hooks_.quality(**model);
@@ -279,6 +289,7 @@ void ModelSlot::Publish(std::int64_t version, ServedModelPtr served) {
 void ModelSlot::RemoveOldRecords() {
   for (auto record = records_.begin();
        records_.size() > kMaxRecords && record != records_.end();) {
+    // Retiring ones may go: requests hold the model itself.
     const bool in_use = record->second.state == ModelState::kLoading ||
                         record->second.state == ModelState::kServing;
     record = in_use ? std::next(record) : records_.erase(record);

@@ -39,6 +39,7 @@ std::string StampOf(const std::string& folder) {
 // Without a version, the error says what `model_dir` is instead.
 absl::StatusOr<std::vector<std::int64_t>> ListServed(
     const std::string& model_dir) {
+  // Incomplete ones too, which ModelSlot reports as being written.
   SEMRANK_ASSIGN_OR_RETURN(std::vector<std::int64_t> versions,
                            ListVersionFolders(model_dir));
   if (!versions.empty()) return versions;
@@ -61,6 +62,8 @@ ModelSource FolderSource(const std::string& model_dir, std::string name,
   ModelSource source;
   source.name = name.empty() ? ModelNameOf(model_dir) : std::move(name);
   source.list = [model_dir] { return ListServed(model_dir); };
+  // Two lists: loading looks at every version folder, so that operators hear of
+  // those without a manifest; the listing of versions shows complete ones only.
   source.list_complete = [model_dir] { return ListVersions(model_dir); };
   source.is_complete = [model_dir](std::int64_t version) {
     std::error_code unknown;

@@ -69,6 +69,7 @@ absl::Status ModelStore::Refresh(const std::function<bool()>& cancelled) {
       return absl::CancelledError("stopped before every model was loaded");
     }
     const absl::Status status = slot->Refresh();
+    // Versions are rejected without any load, so each look counts them.
     metrics_->SetNumRejected(slot->name(), slot->CountRejected());
     if (first.ok() && slot->current() == nullptr) first = status;
   }
@@ -163,6 +164,7 @@ std::vector<ModelStatus> ModelStore::WithDefault(
     const ModelSlot& slot, std::vector<ModelStatus> list) const {
   for (ModelStatus& status : list) {
     if (!status.current) continue;
+    // The first model of --model_dir answers requests that name none.
     status.is_default = &slot == slots_.front().get();
     for (const auto& [alias, meant] : aliases_) {
       if (meant == &slot) status.aliases.push_back(alias);
@@ -209,6 +211,7 @@ std::uint32_t ModelStore::NumberOf(const std::string& identity) {
 }
 
 void ModelStore::FinishLoad(const ModelLoad& load) {
+  // A version that is being written was not tried, so it is no load at all.
   if (!load.incomplete) metrics_->CountModelLoad(load.status.ok());
   if (load.model != nullptr) {
     const TwoTowerModel& model = *load.model->model;

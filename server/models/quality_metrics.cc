@@ -45,6 +45,8 @@ std::shared_ptr<const ModelQuality> QualityMetrics::Add(
   const ModelVersion& version = model.version();
   const auto key = std::pair(version.name, version.version);
   const MutexLock lock(mutex_);
+  // The only place that removes series, so they live until the next load:
+  // Prometheus can still read the last counts of a version.
   std::erase_if(series_, [&](const auto& entry) {
     const auto& [other, series] = entry;
     // The series of `key` continue when the same version is loaded again.
@@ -53,6 +55,7 @@ std::shared_ptr<const ModelQuality> QualityMetrics::Add(
     return true;
   });
   Series& series = series_[key];
+  // The version is loaded again while requests still use its old copy.
   if (auto in_use = series.in_use.lock()) return in_use;
   const prometheus::Labels labels = {
       {"name", version.name}, {"version", std::to_string(version.version)}};
