@@ -143,6 +143,7 @@ void BlockScorer::AddToBest(const Block& block) {
 }
 
 void BlockScorer::Score(Block& block, float least, const float* dense_bounds) {
+  // While every document has a place, bounds would exclude none of them.
   block.exact = !query_.has_bounds() || least == kAnyScore;
   if (!block.exact) {
     Bound(block, least, dense_bounds);
@@ -157,6 +158,7 @@ void BlockScorer::Score(Block& block, float least, const float* dense_bounds) {
 std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
                                         float least) {
   if (block.exact) return block.scores[i];
+  // From here on scores[i] is a bound that reached `least`.
   const std::uint32_t slot = block.slots[i];
   float lexical = 0;
   if (input_.lexical != nullptr) {
@@ -202,6 +204,8 @@ void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
   if (input_.lexical != nullptr && sums_chunk_ != chunk) {
     block.sums.fill(SparseRows::kMaxSum);
     Combine(block, 0, block.size);
+    // With lexical parts of 1 at most these documents may have a place. If they
+    // are few, their rows are cheaper than the postings of the whole chunk.
     if (MayReadRows(chunk, NumAtLeast(block, least))) {
       Tighten(block, least);
       return;
@@ -244,6 +248,8 @@ void BlockScorer::Tighten(Block& block, float least) {
       Combine(block, i, 1);
       if (block.scores[i] < least) continue;
     }
+    // The kernel below then scores all of them in one call, after their rows
+    // were prefetched.
     places[count] = static_cast<std::uint8_t>(i);
     if (query_.has_dense()) {
       rows[count] = snapshot_.row(slot);

@@ -31,6 +31,7 @@ std::int64_t DocumentsPerPermit(const CatalogSnapshot& snapshot) {
   const ServedModelPtr& served = snapshot.model();
   const bool words =
       served != nullptr && served->model->sparse_scorer() != nullptr;
+  // SSI reads the words of every document, since they have no bound.
   return words ? 16 : 64;
 }
 
@@ -125,6 +126,7 @@ std::int64_t CatalogSearcher::Begin(SearchResult& result) const {
   const auto num_documents =
       static_cast<std::int64_t>(result.snapshot.num_documents());
   const std::int64_t cost = num_documents / DocumentsPerPermit(result.snapshot);
+  // One for the query itself, which passes through the tower.
   return 1 + std::min(cost, limits_.max_inflight_texts / kMaxShareOfPermits);
 }
 
@@ -158,6 +160,8 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   const absl::Status valid = state.text.Add(
       input.query, result.snapshot.model()->model->normalizer_version());
   if (!valid.ok()) return InvalidUtf8("query", valid);
+  // The snapshot's model, whose vectors are scanned, and not the one that is
+  // current by now.
   const ServedModelPtr served = result.snapshot.model();
   result.query_known =
       CountKnownFeatures(served->model->featurizer(), state.text[0]);
@@ -216,6 +220,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
         result.hits.begin() +
             std::min<std::size_t>(input.offset, result.hits.size()));
     if (input.with_parts) AddCosines(state, result);
+    // The scan also counts the documents that the caller has excluded.
     result.num_documents_searched =
         state.scan->num_scored() - NumExcluded(state.query->input());
   }

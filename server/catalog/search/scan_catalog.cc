@@ -30,6 +30,7 @@ void BoundBlock(std::span<const BlockScorer> scorers, std::uint32_t first,
 
 void ScanCatalog(std::span<BlockScorer> scorers, std::size_t first,
                  std::size_t last) {
+  // The snapshots may be of different commits; the newest has the most slots.
   std::size_t end = 0;
   for (const BlockScorer& scorer : scorers) {
     end = std::max(end, scorer.query().snapshot().num_slots());
@@ -40,6 +41,8 @@ void ScanCatalog(std::span<BlockScorer> scorers, std::size_t first,
   std::array<const float*, kMaxSharedScans> bounds_of;
   for (std::size_t slot = first; slot < end; slot += Block::kSlots) {
     const auto first_slot = static_cast<std::uint32_t>(slot);
+    // One pass over the codes of the block for all scorers, which then find it
+    // in the CPU's cache.
     BoundBlock(scorers, first_slot, bounds, bounds_of);
     for (std::size_t i = 0; i < scorers.size(); ++i) {
       scorers[i].ScoreBlock(first_slot, bounds_of[i], block);

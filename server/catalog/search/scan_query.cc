@@ -39,6 +39,7 @@ ScanQuery::ScanQuery(const CatalogSnapshot* snapshot, Input input)
     : snapshot_(*snapshot), input_(std::move(input)) {
   if (snapshot_.model() == nullptr) return;
   const int dim = snapshot_.model()->model->embedding_dim();
+  // An SSI model may have no vectors at all.
   has_dense_ = dim > 0 && input_.parts != ModelParts::kLexical;
   // SSI's words have no bound, so with them every document is scored.
   has_bounds_ =
@@ -53,6 +54,7 @@ void TopDocuments::Add(const CatalogSnapshot& snapshot, CatalogHit hit) {
   // The negation also excludes NaN.
   if (!(hit.score >= (is_named ? min_score_ : least_score()))) return;
   const IsBetter is_better{snapshot};
+  // With IsBetter as its order, the heap has the worst hit in front.
   if (hits_.size() == capacity_) {
     if (!is_better(hit, hits_.front())) return;
     std::ranges::pop_heap(hits_, is_better);

@@ -6,6 +6,10 @@
 
 #include "server/catalog/search/scan_catalog.h"
 
+// A pass: Begin takes a piece under the mutex and marks it as running, Run
+// scans it without the mutex and merges the hits into each scan, and then it is
+// no longer running. Leave waits for the last step, so a pass never uses a
+// query whose request has ended.
 namespace semrank {
 
 void ScanGroup::Join(SharedScan* scan, std::size_t num_pieces) {
@@ -97,6 +101,7 @@ void ScanGroup::Run(const Pass& pass) {
   for (std::size_t i = 0; i < scorers.size(); ++i) {
     pass.scans[i]->EndPiece(scorers[i]);
   }
+  // After EndPiece: a thread that finds the scan complete must find all hits.
   const MutexLock lock(mutex_);
   for (const SharedScan* const scan : pass.scans) --Find(scan).num_running;
   piece_ended_.NotifyAll();
@@ -177,6 +182,7 @@ void SharedScan::EndPiece(BlockScorer& scorer) {
   const std::vector<CatalogHit> hits = scorer.best().Take(query_.snapshot());
   const MutexLock lock(mutex_);
   num_scored_ += scorer.num_scored();
+  // Few hits remain after BeginPiece, so the lock is held briefly.
   for (const CatalogHit& hit : hits) best_.Add(query_.snapshot(), hit);
 }
 

@@ -62,6 +62,7 @@ std::string_view IdOf(const CatalogRecord& record) {
 NameKeys NameKeysOf(const CatalogRecord& record) {
   thread_local std::string id_memory;
   thread_local std::string title_memory;
+  // Without further words, as MatchName compares names.
   const std::string_view id = MainWords(Normalized(IdOf(record), id_memory));
   const std::string_view title =
       MainWords(Normalized(record.title(), title_memory));
@@ -94,6 +95,8 @@ NameMatch NameQuery::Match(const NameKeys& keys,
   thread_local std::string id;
   thread_local std::string title;
   if (Agree(keys.id.start, mask_) || Agree(keys.title.start, mask_)) {
+    // The start is longer than the query, so it shows whether the name ends or
+    // continues there.
     if (words_.size() < sizeof(Start)) {
       const NameMatch match = MatchName(words_, ShortNameOf(keys.id, id),
                                         ShortNameOf(keys.title, title));

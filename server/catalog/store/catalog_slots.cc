@@ -52,6 +52,7 @@ void CatalogSlots::Add(std::uint32_t slot, CommitNumber commit,
                        Document document) {
   Chunk& chunk = ChunkOf(slot);
   const std::uint32_t i = slot % kSlotsPerChunk;
+  // No reader looks at a free slot, so only the last store needs an order.
   chunk.created[i].store(commit, std::memory_order_relaxed);
   // Numbers are kept apart from records, so that a look-up by number reads 8
   // contiguous bytes in place of a record anywhere in memory.
@@ -67,6 +68,7 @@ void CatalogSlots::Add(std::uint32_t slot, CommitNumber commit,
   // above.
   chunk.deleted[i].store(kNever, std::memory_order_release);
   const std::uint32_t block = i / kBlockSlots;
+  // From this commit on readers need not look at each slot of the block.
   if (++chunk.num_current[block] == kBlockSlots) {
     chunk.current_since[block].store(commit, std::memory_order_release);
   }

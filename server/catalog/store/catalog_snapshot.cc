@@ -51,6 +51,7 @@ void CatalogCommits::Publish(CatalogState state) {
 
 CommitNumber CatalogCommits::OldestRead() const {
   const MutexLock lock(mutex_);
+  // Without readers only later snapshots count, and those see state_.
   return pins_.empty() ? state_.commit : pins_.front().commit;
 }
 

@@ -150,6 +150,8 @@ absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
     for (std::size_t slot = slots_.num_slots(); slot-- > first;) {
       more.push_back(static_cast<std::uint32_t>(slot));
     }
+    // In front of the slots that are free already, so that those are used
+    // first: a scan visits every slot up to the highest one that was ever used.
     free_slots_.insert(free_slots_.begin(), more.begin(), more.end());
   }
   if (!index_->HasRoom(num_documents)) GrowIndex(num_documents);
@@ -214,6 +216,8 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
   SEMRANK_RETURN_IF_ERROR(CheckModels(rows));
   SEMRANK_RETURN_IF_ERROR(CheckFits(records));
   SEMRANK_RETURN_IF_ERROR(MakeRoom(records.size()));
+  // The mutex is held during this write to the store, so that the store has the
+  // commits in the order of the catalog.
   if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
 
   // Nothing may fail from here on: the store already has the documents.
@@ -222,6 +226,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
   for (std::size_t i = 0; i < records.size(); ++i) {
     const DocumentKeyView key = records[i]->key();
     const std::uint64_t hash = commits_.HashOf(key);
+    // What was read before this server's own change must not undo that change.
     if (HasChanged(hash, key, since)) continue;
     const std::optional<std::uint32_t> old = FindCurrent(hash, key);
     const std::uint32_t slot = free_slots_.back();
@@ -233,6 +238,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
     slots_.Add(slot, next_.commit, {std::move(records[i]), tag_set, names[i]});
     index_->Insert(hash, slot);
     next_.num_slots = std::max<std::size_t>(next_.num_slots, slot + 1);
+    // With one commit for both slots, a reader sees exactly one of them.
     if (old.has_value()) Remove(*old);
     ++(old.has_value() ? counts.num_replaced : counts.num_created);
   }
@@ -307,6 +313,7 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   next_rows_ = nullptr;
   next_model_ = nullptr;
   next_model_commit_ = 0;
+  // The model answers already: only the other one had to be dropped.
   if (next_.model == model) return absl::OkStatus();
   const auto are_of_model = [&](const std::shared_ptr<ModelRows>& rows) {
     return rows != nullptr && rows->vectors.model_number() == model->number;

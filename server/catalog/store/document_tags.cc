@@ -56,6 +56,7 @@ std::string PackTags(std::span<const std::string_view> tags) {
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   std::string packed;
   for (const std::string_view tag : sorted) {
+    // CheckTags allows no more than kMaxTagBytes, so one byte has the size.
     packed += static_cast<char>(tag.size());
     packed += tag;
   }

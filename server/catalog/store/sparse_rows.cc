@@ -239,6 +239,7 @@ void SparseRows::MakeSegment(
     }
     segment->units.insert(segment->units.end(), row.begin(), row.end());
     segment->offsets[i + 1] = static_cast<std::uint32_t>(segment->units.size());
+    // The pending row is in the new segment from here on.
     if (!is_pending) continue;
     retired.num_bytes += BytesOfRow(row.size());
     retired.rows.emplace_back(const_cast<std::uint32_t*>(chunk.rows[i]));
@@ -265,6 +266,8 @@ void SparseRows::FreeRetired(CommitNumber oldest_read) {
 
 void SparseRows::Segment::MakePostings() {
   // A counting sort by bucket; within a bucket, slots ascend.
+  // places[b] first counts the entries of bucket b, then says where the next
+  // posting of the bucket goes.
   std::vector<std::uint32_t> places(kMaxLexicalBuckets);
   for (const std::uint32_t unit : units) {
     ++places[std::bit_cast<LexicalEntry>(unit).bucket];

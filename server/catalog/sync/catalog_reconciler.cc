@@ -85,6 +85,7 @@ std::size_t Pass::NumberOf(std::string_view model) {
 void Pass::Add(const StoredDocument& document) {
   ++counts_.num_documents;
   if (const auto slot = before_.Find(document.key)) {
+    // Also if its content differs: DeleteUnread must keep it.
     was_read_[*slot] = true;
     if (IsInCatalog(*slot, document)) return;
   }
@@ -190,6 +191,7 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Load(
 
 absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Reread(
     const Stop& stop) {
+  // Each round is a pass of its own, with a snapshot from before it reads.
   for (;;) {
     Pass pass(&catalog_, &embedder_);
     absl::Status full;
@@ -233,6 +235,8 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Refresh(
           gone.push_back(ViewOf(keys[i]));
         }
       });
+  // After DataLoss the visits are complete but for the damaged documents, which
+  // stay as the catalog has them.
   if (!found.ok() && !absl::IsDataLoss(found)) return found;
   // Deletes first, because they make room.
   SEMRANK_RETURN_IF_ERROR(pass.Delete(gone));
@@ -256,6 +260,7 @@ absl::Status CatalogReconciler::WriteBack(const Stop& stop) const {
     const bool last = slot + 1 == snapshot.num_slots();
     if (documents.size() < kReadBatchDocuments && !last) continue;
     SEMRANK_RETURN_IF_ERROR(CheckStop(stop));
+    // In batches, because documents and vectors are copied for the call.
     SEMRANK_RETURN_IF_ERROR(store_->ReplaceVectors(documents));
     documents.clear();
     vectors.clear();

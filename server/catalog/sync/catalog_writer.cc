@@ -90,6 +90,7 @@ absl::StatusOr<Progress> CatalogWriter::PutSlice(
     return Progress::kMore;
   }
   SEMRANK_RETURN_IF_ERROR(committed);
+  // Each problem is that of one document, which was not put.
   metrics_.CountDocumentsPut(documents.size() - result.problems.size());
   RecordPhases(result.times, metrics_);
   return Progress::kDone;

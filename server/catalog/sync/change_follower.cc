@@ -61,6 +61,8 @@ void ChangeFollower::Run() {
       if (position_ != begin && at_end_ && !Pause(kGatherTime)) return;
       continue;
     }
+    // The pause doubles with each failure in a row. It stays short where time
+    // helps, since callers wait for changes of other servers.
     if (!Pause(pause)) return;
     pause =
         std::min(2 * pause, IsTransient(status) ? kMaxPause : kMaxLastingPause);
@@ -68,6 +70,7 @@ void ChangeFollower::Run() {
 }
 
 absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
+  // After an error that reading the changes again would not repair.
   if (position_.empty()) return Reread();
   absl::StatusOr<ChangeLog::Changes> changes =
       log_->ReadAfter(position_, max_wait);
@@ -97,6 +100,7 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
   // twice does no harm.
   position_ = std::move(changes->position);
   at_end_ = changes->at_end;
+  // The mutex guards what GetState reads; position_ belongs to this thread.
   const MutexLock lock(mutex_);
   state_.num_changed += num_changed;
   if (changes->at_end) state_.up_to_date_at = absl::Now();

@@ -39,6 +39,8 @@ absl::Status CatalogModelUpdate::Follow(
     SEMRANK_ASSIGN_OR_RETURN(const bool complete, Embed(model, current));
     // Another model was published in the meantime: start again with that one.
     if (!complete) continue;
+    // All slots up to the end have vectors of both models: the loop embedded
+    // those of before, and puts brought the others.
     catalog_.FinishModel();
     SEMRANK_RETURN_IF_ERROR(WriteKept(kept, current));
   }
@@ -55,6 +57,7 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
   CatalogSnapshot begin = catalog_.TakeSnapshot();
   const std::size_t num_slots = begin.num_slots();
   num_documents_ = begin.num_documents();
+  // One refused batch ends the writes of this update, not those of the next.
   store_status_ = absl::OkStatus();
   begin.Release();
   const CommitNumber kept = catalog_.NextModelCommit();
@@ -140,6 +143,8 @@ void CatalogModelUpdate::WriteToStore(
     const CatalogSnapshot& snapshot, const ServedModel& served,
     std::span<const std::uint32_t> slots, const float* rows,
     std::span<const std::size_t> current_slots) {
+  // After a failure the rest is left out: the next start embeds what the store
+  // lacks, and each call could take the store's whole time limit.
   if (store_ == nullptr || current_slots.empty() || !store_status_.ok()) return;
   const std::size_t dim = served.model->embedding_dim();
   std::vector<StoredDocument> documents;
@@ -165,6 +170,8 @@ absl::Status SyncedCatalog::Start(const ModelStore* models,
   // The mark comes before the load: what other servers change while the
   // documents are read follows it in the log.
   if (changes_ != nullptr) SEMRANK_RETURN_IF_ERROR(changes_->MarkStart());
+  // The catalog needs a model before it loads documents, whose vectors are
+  // those of the model.
   FollowModel(*models);
   const absl::Time start = absl::Now();
   SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
