@@ -57,7 +57,8 @@ absl::Status CandidateScorer::ScoreTitles(
   Stopwatch clock;
   const std::size_t first_row = scored_.candidates.size();
   SelectTitles(titles, first);
-  // A model without vectors leaves the scores at 0.
+  // Titles that are too long get no row, so candidates[i] has the number in the
+  // request of row i. A model without vectors leaves the scores at 0.
   scored_.scores.resize(scored_.candidates.size());
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   const auto candidates = std::span(scored_.candidates).subspan(first_row);
@@ -75,6 +76,8 @@ absl::Status CandidateScorer::ScoreTitles(
   // This records its stages itself, so `clock` is restarted after it.
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
       context_, scratch_.texts, on_invalid, OutputsTo(scores), result_.cache));
+  // The embedder counts the texts of this slice, and the result has the numbers
+  // of the request's candidates.
   for (std::uint32_t& place : std::span(embedded).subspan(num_embedded)) {
     place = candidates[place];
   }
@@ -107,6 +110,7 @@ void CandidateScorer::SelectTitles(std::span<const std::string_view> titles,
 VectorRows CandidateScorer::OutputsTo(std::span<float> scores) {
   VectorRows rows = {.query_row = scored_.query.row.data(),
                      .scores = scores.data()};
+  // The embedder then leaves the lexical entries of cached titles alone.
   if (!scored_.part_scorer.needs_lexical()) return rows;
   scratch_.lexical.resize(scores.size());
   rows.query = &scored_.part_scorer.query();
@@ -154,6 +158,7 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
     const std::size_t num_ids = input.ids.size();
     const auto number = std::min(first, num_ids);
     const auto last_number = std::min(last, num_ids);
+    // Each range may be empty: a slice has numbers, names or both.
     snapshot.FindAll(input.ids.subspan(number, last_number - number),
                      std::span(slots).subspan(number));
     const auto name = std::max(first, num_ids);
@@ -183,6 +188,8 @@ absl::Status CandidateScorer::AddNotFound(const RankInput& input, std::size_t i,
                                           std::uint32_t candidate) {
   const bool by_number = i < input.ids.size();
   const std::size_t place = by_number ? i : i - input.ids.size();
+  // The caller reads the error, so it has the field and the place that the
+  // caller used.
   const std::string field = ItemName(by_number ? "ids" : "document_ids", place);
   // Names that are found need no check: every key in the catalog is UTF-8.
   if (!by_number) {
@@ -203,6 +210,8 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   const CatalogSnapshot& snapshot = result_.catalog.snapshot;
   const TwoTowerModel& model = *options_.served.model;
   const ServedModelPtr own = snapshot.model();
+  // Versions with the same content have the same number, so also a version that
+  // was loaded again finds its vectors.
   const bool has_vectors =
       own != nullptr && own->number == options_.served.number;
   const auto slot_of = [&](std::uint32_t candidate) {
@@ -306,6 +315,8 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
     }
     scored_.candidates.push_back(candidate);
     const std::span<float> score(&scored_.scores.emplace_back(), 1);
+    // Like the vector of a title, the row has been rounded, so equal vectors
+    // have equal scores.
     ScoreMatrix(scored_.query.row.data(), scratch_.rows.data(), dim, score);
     // RankingEngine::Check refuses vectors where a lexical part is scored.
     scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);

@@ -22,6 +22,8 @@ struct Captain {
 
 }  // namespace
 
+// Every pair of free places is equally likely: the first is drawn among all of
+// them, and the second among the others.
 SwappedPair ChoosePair(double rate, std::size_t num_fixed,
                        std::size_t num_results, Random& random) {
   const std::size_t end = std::min(num_results, kMaxExploredPosition);
@@ -35,6 +37,8 @@ SwappedPair ChoosePair(double rate, std::size_t num_fixed,
   return {first_free + std::min(one, other), first_free + std::max(one, other)};
 }
 
+// The sizes of the teams stand for the rounds of algorithm 2: with teams of one
+// size a coin decides who begins a round, and then the smaller team follows.
 std::vector<DraftPick> TeamDraft(std::span<const std::uint32_t> ranking_a,
                                  std::span<const std::uint32_t> ranking_b,
                                  std::size_t max_picks, Random& random) {
@@ -46,6 +50,8 @@ std::vector<DraftPick> TeamDraft(std::span<const std::uint32_t> ranking_a,
     const bool a_has_more = a.FindNext(chosen);
     const bool b_has_more = b.FindNext(chosen);
     if (!a_has_more && !b_has_more) break;
+    // Once one ranking has ended, no coin places results any more, and clicks
+    // on them say nothing about which ranking is better.
     const bool in_team = a_has_more && b_has_more;
     const bool is_b = !in_team                     ? b_has_more
                       : a.team_size == b.team_size ? random.Below(2) == 1

@@ -17,6 +17,11 @@
 #include "server/vectors/part_scorer.h"
 #include "server/vectors/text_batch.h"
 
+// An explanation is of two kinds. Exact: the parts of the score, and what each
+// n-gram that both texts have adds to the lexical part, which is a sum. By
+// omission: the score without a word, for which the text without it passes
+// through the tower. The semantic part is no sum over words, so these
+// differences need not add up.
 namespace semrank {
 namespace {
 
@@ -87,6 +92,7 @@ void CountFeatures(const Featurizer& featurizer, WordContribution& word) {
 
 // `text` without `word`, a part of it, and without one of the blanks beside it.
 std::string Without(std::string_view text, std::string_view word) {
+  // A search would find the first occurrence of the word, and not this one.
   auto begin = static_cast<std::size_t>(word.data() - text.data());
   std::size_t end = begin + word.size();
   if (end < text.size() && text[end] == ' ') {
@@ -172,6 +178,7 @@ absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
   for (const std::uint32_t bucket : BucketsOf(*model.lexical(), text)) {
     ++counts[bucket];
   }
+  // Each bucket of `added` occurs in `text`, so no count is 0.
   for (auto& [bucket, share] : added) share /= counts[bucket];
   return added;
 }
@@ -221,6 +228,7 @@ absl::Status Explainer::Read(const ServedModel& served, std::string_view query,
   // Each word is one text through a tower, with all the other words in it.
   const std::size_t query_words = CountWords(request.query[0]);
   const std::size_t title_words = CountWords(request.title[0]);
+  // The two texts themselves are embedded too.
   request.num_texts = static_cast<std::int64_t>(query_words + title_words + 2);
   request.num_bytes = (query_words + 1) * request.query[0].size() +
                       (title_words + 1) * request.title[0].size();
@@ -233,6 +241,8 @@ absl::Status Explainer::Check(const ServedModel& served,
   const Limits& limits = engine_.limits();
   const std::int64_t num_words = request.num_texts - 2;
   const std::int64_t max_texts = limits.max_texts_per_request - 1;
+  // The error names the flag whose limit is lower, which an operator would have
+  // to raise.
   const bool texts_are_less = max_texts < limits.max_explain_words;
   const std::int64_t max_words =
       texts_are_less ? max_texts : limits.max_explain_words;
@@ -297,6 +307,8 @@ absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
   for (auto* words : {&result.query_words, &result.title_words}) {
     for (WordContribution& word : *words) CountFeatures(featurizer, word);
   }
+  // Once for each side: what a bucket adds is divided among its occurrences in
+  // the text of that side.
   FindMatches(*served.model, request.parts, request.query[0], request.title[0],
               result.query_words);
   FindMatches(*served.model, request.parts, request.title[0], request.query[0],

@@ -79,6 +79,8 @@ void Select(const RankInput& input, const ScoredCandidates& scored,
   // With names all candidates are ranked, since a named one with a low score
   // comes first and must not be cut.
   const bool by_name = scored.name.has_value();
+  // Until the end of this function, `index` of a ranked document is its place
+  // in `scored`, which the selections need.
   RankScores(scored.scores, by_name ? 0 : input.top_k, ranking);
   // After top_k this leaves the same as before it.
   if (input.min_score.has_value()) {
@@ -177,6 +179,8 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
     SEMRANK_RETURN_IF_ERROR(scorer.BeginWith(input));
   }
+  // Candidates are numbered titles first, then documents. A slice may have the
+  // last titles and the first documents.
   const std::size_t first = std::exchange(state.next_named, last);
   const std::size_t title = std::min(first, num_titles);
   const std::size_t last_title = std::min(last, num_titles);
@@ -192,6 +196,7 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
   }
   scorer.ScoreVectors(input.vectors, static_cast<std::uint32_t>(last));
   Stopwatch clock;
+  // No slice follows, so the rows of all candidates are scored by now.
   Select(input, state.scored, result);
   CountQuality(served, result);
   result.times[Phase::kScore] += clock.Lap();

@@ -85,6 +85,8 @@ RankingComparison CompareRankings(std::span<const RankedDocument> shown,
     place_in_other.emplace(other[i].index, i);
   }
   const std::size_t num_first = std::min(shown.size(), kComparedOverlap);
+  // places[i] is the place in `other` of result i of `shown`. Results that
+  // `other` lacks share the place after its last one, as if they were tied.
   std::vector<std::size_t> places;
   for (const RankedDocument& document :
        shown.first(std::min(shown.size(), kComparedOrder))) {
@@ -109,6 +111,7 @@ RankingComparison CompareRankings(std::span<const RankedDocument> shown,
       difference += (places[i] < places[j]) - (places[i] > places[j]);
     }
   }
+  // Kendall's tau: ties count as neither, but stay in the number of pairs.
   const double num_pairs = static_cast<double>(size * (size - 1)) / 2;
   comparison.correlation = static_cast<double>(difference) / num_pairs;
   return comparison;
@@ -198,6 +201,7 @@ ShadowRanker::ShadowRanker(Options options, const Limits& limits,
                   .Add({}, Metrics::PhaseBuckets());
 }
 
+// Rankings that wait or run then end early, and the thread is joined soon.
 ShadowRanker::~ShadowRanker() { stopping_ = true; }
 
 // The processor time of the server, this thread's included, as a share of all
@@ -265,6 +269,8 @@ void ShadowRanker::Rank(const Request& request) {
   RankState state;
   RankResult result;
   absl::StatusOr<Progress> progress = Progress::kMore;
+  // The embedder asks `spare_time` between batches of texts, so a caller that
+  // waits ends this ranking.
   while (progress.ok() && *progress != Progress::kDone) {
     progress =
         engine_.RunSlice(**served, request.input, spare_time, state, result);
