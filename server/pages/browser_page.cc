@@ -6,6 +6,10 @@
 
 namespace semrank {
 
+// 'self' for scripts excludes inline ones, so that a title with markup runs
+// nothing even if a page forgot to escape it. The icon is an empty data:
+// address, for which browsers make no request. No other site may show a page in
+// a frame, where it could make users click.
 HttpResponse GuardedPage(std::string content_type, std::string body) {
   return {
       .content_type = std::move(content_type),
@@ -31,6 +35,7 @@ std::string PageHeader(std::string_view path) {
       "<header><a class=\"brand\" href=\"/\">semrank</a>"
       "<nav aria-label=\"Pages\">";
   for (const auto& [link, name] : kPages) {
+    // Screen readers say which of the links is the current page.
     absl::StrAppendFormat(&header, "<a href=\"%s\"%s>%s</a>", link,
                           link == path ? " aria-current=\"page\"" : "", name);
   }

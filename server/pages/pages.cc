@@ -15,6 +15,9 @@
 #include "server/pages/browser_page.h"
 #include "server/pages/embedded_files.h"
 
+// The files of the pages come from assets/ and are part of the program
+// (CMakeLists.txt). What differs between servers is filled in for {{...}} when
+// the server starts, or for the playground's answers at each request.
 namespace semrank {
 namespace {
 
@@ -50,6 +53,8 @@ std::string QueryOf(const HttpRequest& request) {
 // As a client of the JSON API would send it.
 HttpRequest SearchRequest(const HttpRequest& request,
                           const std::string& query) {
+  // Keeps the headers, the peer and the id of the browser's request, by which
+  // limits and logs know the caller.
   HttpRequest search = request;
   const Json body = {
       {"query", query}, {"top_k", kMaxHits}, {"with_titles", true}};
@@ -72,6 +77,7 @@ std::string HitList(const Json& answer) {
   int place = 0;
   for (const Json& hit : answer.value("hits", Json::array())) {
     if (!Matches(hit, is_cosine)) continue;
+    // Callers put the titles into the catalog, so they may hold anything.
     absl::StrAppendFormat(
         &list,
         "<li><div class=\"result\"><span class=\"place\">%d.</span>"
@@ -129,6 +135,7 @@ HttpCall SearchPage::Call(const HttpCall& search) const {
   HttpCall call;
   call.takes_get = true;
   call.max_body_bytes = search.max_body_bytes;
+  // The functions outlive this page, so each has a copy of it.
   call.admit = [page = *this, search](
                    const HttpRequest& request) -> std::optional<HttpResponse> {
     const std::string query = QueryOf(request);
@@ -150,6 +157,7 @@ HttpCall SearchPage::Call(const HttpCall& search) const {
 
 HttpResponse SearchPage::Answer(const std::string& query,
                                 HttpResponse answer) const {
+  // Without exceptions: a refusal may come before there is any JSON.
   const Json body = Json::parse(answer.body, nullptr, false);
   std::string list;
   std::string status;
@@ -170,6 +178,7 @@ HttpResponse SearchPage::Answer(const std::string& query,
                            list.empty() ? ""
                                         : "<section><ol class=\"results\">\n" +
                                               list + "</ol></section>");
+  // Monitoring and caches see the same code as for the JSON call.
   page.status = answer.status;
   // The request's id, and when to come back.
   for (auto& header : answer.headers) page.headers.push_back(std::move(header));
@@ -179,6 +188,8 @@ HttpResponse SearchPage::Answer(const std::string& query,
 HttpResponse SearchPage::Fill(const std::string& query,
                               const std::string& status,
                               const std::string& results) const {
+  // StrReplaceAll does not search what it has inserted, so a query that says
+  // "{{results}}" stays a text.
   return BrowserPage(
       absl::StrReplaceAll(html_, {{"{{query}}", EscapeHtml(query)},
                                   {"{{status}}", EscapeHtml(status)},
@@ -228,6 +239,8 @@ void AddBrowserPages(const PlaygroundOptions& options, HttpPages& pages,
   const SearchPage playground(options);
   pages["/"] = [playground] { return playground.Empty(); };
   const auto search = calls.find("/v1/search");
+  // A form cannot send the Authorization header, so with keys every search
+  // without JavaScript would be refused.
   if (!options.needs_key && search != calls.end()) {
     calls["/?"] = playground.Call(search->second);
   }

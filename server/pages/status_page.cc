@@ -47,6 +47,7 @@ constexpr char kMain[] =
     "<div class=\"tables\">\n";
 constexpr char kEnd[] = "</div>\n</main>\n</body>\n</html>\n";
 
+// The texts of a row, in the order of the columns; not escaped yet.
 using Cells = std::vector<std::string>;
 
 // Columns of one group stand side by side.
@@ -60,6 +61,8 @@ using Columns = std::vector<Column>;
 std::string Section(std::string_view title, bool is_wide,
                     std::string_view content) {
   return absl::StrFormat(
+      // The box scrolls by itself on small screens. With a tab index and a
+      // label, it can be scrolled by keyboard, and screen readers name it.
       "<section%s>\n<h2>%s</h2>\n<div class=\"scroll\" role=\"region\" "
       "tabindex=\"0\" aria-label=\"%s\">\n%s</div>\n</section>\n",
       is_wide ? " class=\"wide\"" : "", title, title, content);
@@ -80,6 +83,7 @@ std::string Facts(std::string_view title, const std::vector<Cells>& rows) {
 std::string Head(const Columns& columns) {
   std::string groups;
   std::string names;
+  // One step of the loop is a group of columns, or one column without a group.
   for (std::size_t i = 0; i < columns.size();) {
     const std::string_view group = columns[i].group;
     std::size_t end = i + 1;
@@ -106,6 +110,7 @@ std::string Head(const Columns& columns) {
 // On a phone each row is a card, whose cells show the names of their columns.
 std::string Table(std::string_view title, const Columns& columns,
                   const std::vector<Cells>& rows) {
+  // Tables with groups have them to the last column.
   const bool is_grouped = *columns.back().group != '\0';
   std::string table =
       absl::StrFormat("<table class=\"cards%s\">\n%s<tbody>\n",
@@ -149,6 +154,7 @@ std::string Short(absl::Duration time) {
 
 std::string Calls(const RecentCalls& recent) {
   std::vector<Cells> rows;
+  // Four cells for each window, in the order of the columns below.
   for (const RecentCalls::Method& method : recent.Report(absl::Now())) {
     Cells cells = {method.name, method.type};
     for (const RecentCalls::Window& window : method.windows) {
@@ -157,6 +163,7 @@ std::string Calls(const RecentCalls& recent) {
                                  : GroupDigits(std::llround(rate)));
       cells.push_back(
           absl::StrFormat("%.3g\u00a0%%", 100 * window.failed_share));
+      // Without calls there is no time, and 0 would look fast.
       const bool any = window.num_calls > 0;
       cells.push_back(any ? Short(window.p50) : "");
       cells.push_back(any ? Short(window.p99) : "");
@@ -204,6 +211,7 @@ std::string Models(const ModelStore& models) {
 
 std::string Use(const ServerParts& parts) {
   const DocumentVectorCache::Stats stats = parts.cache->GetStats();
+  // Each number is read by itself, so they need not be of one moment.
   const Admission& admission = *parts.admission;
   const ConnectionCount& connections = *parts.connections;
   return Facts(
@@ -220,6 +228,7 @@ std::string Use(const ServerParts& parts) {
 }
 
 std::string Store(const StoredVectors* stored) {
+  // Parts that the server was started without have no section.
   if (stored == nullptr) return "";
   const StoredVectors::State state = stored->GetState();
   return Facts(
@@ -246,6 +255,7 @@ std::string Events(const EventLog* events) {
   return Facts(
       "Events",
       {{"kept in", events->sink_name()},
+       // As semrank_events_failing, on which the alert is.
        {"state", events->is_failing() ? "cannot be written" : "written"},
        {"size", MiB(events->num_sink_bytes())},
        {"queued", MiB(events->num_queued_bytes())},
@@ -300,6 +310,7 @@ std::string Catalog(const SyncedCatalog& catalog) {
     rows.push_back({"model", absl::StrFormat("%s version %d", version.name,
                                              version.version)});
   }
+  // Only while a new model embeds the documents.
   if (update.num_documents > 0) {
     rows.push_back({"embedded by the new model",
                     CountOf(update.num_embedded, update.num_documents)});
@@ -346,6 +357,8 @@ std::string Failures(const RequestLog& log) {
 }  // namespace
 
 void AddStatusPage(const ServerParts& parts, HttpPages& pages) {
+  // The copy points to the parts themselves, so each request shows them as they
+  // are by then.
   pages["/statusz"] = [parts, start = absl::Now()] {
     return BrowserPage(StatusPage(parts, absl::Now() - start));
   };
