@@ -3,6 +3,8 @@
 //
 //   Threads  thread-safe. A thread of this class looks at the files once a
 //            second.
+//   Errors   those of the file, or InvalidArgument for its content; both name
+//            the file, and no message has any part of a key.
 #ifndef SEMRANK_SERVER_AUTH_SECRETS_H_
 #define SEMRANK_SERVER_AUTH_SECRETS_H_
 

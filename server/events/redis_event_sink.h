@@ -10,6 +10,8 @@
 //            6.2 or later.
 //   Names    host names are resolved again when Redis does not answer.
 //   Threads  as EventSink.
+//   Errors   those of RedisPool (redis_client.h), with the address but without
+//            its password.
 #ifndef SEMRANK_SERVER_EVENTS_REDIS_EVENT_SINK_H_
 #define SEMRANK_SERVER_EVENTS_REDIS_EVENT_SINK_H_
 

@@ -1,8 +1,10 @@
 // The source of the versions of one model: a folder, or a test.
 //
 //   Threads  `list` and `list_complete` are thread-safe; one thread at a time
-//   calls the
-//            others.
+//            calls the others.
+//   Errors   `list` returns NotFound for a folder without any version, else the
+//            error of the file system. `load` returns those of LoadModel
+//            (model_bundle.h).
 #ifndef SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
 #define SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
 

@@ -53,8 +53,7 @@ class ModelStore {
   };
 
   // At least one choice, with different names and aliases; the first is the
-  // default.
-  // `metrics` and what the hooks use must outlive the store.
+  // default. `metrics` and what the hooks use must outlive the store.
   ModelStore(std::vector<ModelChoice> choices, Metrics* metrics, Hooks hooks);
   ModelStore(std::vector<ModelChoice> choices, Metrics* metrics)
       : ModelStore(std::move(choices), metrics, Hooks()) {}

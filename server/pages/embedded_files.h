@@ -7,7 +7,8 @@
 
 namespace semrank {
 
-// The content of "index.html" and the like; empty = there is no such file.
+// The content of "index.html" and the like, for the life of the program; empty
+// = there is no such file.
 std::string_view EmbeddedFile(std::string_view name);
 
 // The names of all of them.

@@ -11,6 +11,8 @@
 //                  user's key and load nothing from elsewhere: the
 //                  Content-Security-Policy allows this server's own files, and
 //                  no inline script or style.
+//
+//   Threads  any threads may call the pages, several at once.
 #ifndef SEMRANK_SERVER_PAGES_PAGES_H_
 #define SEMRANK_SERVER_PAGES_PAGES_H_
 

@@ -11,6 +11,9 @@
 //            title are not cached.
 //   Threads  all methods are thread-safe, but one request runs one slice at a
 //            time.
+//   Errors   InvalidArgument before the first slice; DeadlineExceeded and
+//            Cancelled when no client waits. After an error no further slice
+//            may be run.
 #ifndef SEMRANK_SERVER_RANKING_EXPLAINER_H_
 #define SEMRANK_SERVER_RANKING_EXPLAINER_H_
 
@@ -76,8 +79,8 @@ class Explainer {
   struct Request {
     TextBatch query;  // one normalised text each
     TextBatch title;
-    std::vector<float> query_row;
-    std::vector<float> title_row;
+    std::vector<float> query_row;  // [embedding_dim]
+    std::vector<float> title_row;  // [embedding_dim]
     // The number of words explained, counted through the query and the title.
     std::size_t num_explained = 0;
     bool begun = false;
@@ -85,7 +88,7 @@ class Explainer {
     ModelParts parts = ModelParts::kBoth;
     // The texts to embed: one for each word, and the two themselves.
     std::int64_t num_texts = 2;
-    std::size_t num_bytes = 0;
+    std::size_t num_bytes = 0;  // of all these texts
   };
 
   // Normalises both texts and counts the texts to embed. Returns

@@ -8,6 +8,8 @@
 //   Memory   a copy of each queued request, 16 MiB together, and a vector cache
 //            of its own, so that callers' vectors stay in theirs.
 //   Threads  all methods are thread-safe.
+//   Errors   no caller sees any: a request that the second model cannot rank is
+//            counted.
 #ifndef SEMRANK_SERVER_RANKING_SHADOW_RANKER_H_
 #define SEMRANK_SERVER_RANKING_SHADOW_RANKER_H_
 

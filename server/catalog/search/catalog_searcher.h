@@ -87,7 +87,7 @@ struct SearchState {
   SparseScorer::Scratch scratch;
   std::optional<SparseScorer::PreparedQuery> words;
   TextBatch text;
-  std::vector<float> row;
+  std::vector<float> row;  // the query's vector, [embedding_dim]
   std::optional<ScanQuery> query;
   std::shared_ptr<SharedScan> scan;
 };
@@ -118,7 +118,9 @@ class CatalogSearcher {
                      const SearchResult& result) const;
 
   // Runs one slice, after Check; `result` is complete after kDone. `helpers`
-  // must outlive the search; null = none.
+  // must outlive the search; null = none. Returns InvalidArgument for a query
+  // that is not UTF-8, and DeadlineExceeded or Cancelled when no client waits;
+  // after an error no further slice may be run.
   absl::StatusOr<Progress> RunSlice(const SearchInput& input,
                                     const Caller& caller, WorkerPool* helpers,
                                     SearchState& state,

@@ -48,7 +48,7 @@ class SlotFilter {
 class ScanQuery {
  public:
   struct Input {
-    // The query's vector, of the snapshot's model.
+    // The query's vector [embedding_dim], of the snapshot's model.
     const float* row = nullptr;
     // The query's lexical part, if `parts` includes that; null = none.
     const LexicalQuery* lexical = nullptr;
