@@ -106,7 +106,7 @@ bool BlockScorer::IsAnyNamed(const Block& block) const {
   // No branch for each document, so that the compiler can vectorise the loop.
   const auto compare = [&](const NameKey* keys) {
     for (std::uint32_t i = 0; i < Block::kSlots; ++i)
-      any |= name.MayBe(keys[i]);
+      any |= name.MayMatch(keys[i]);
   };
   const NameKey* const ids = snapshot_.ids(block.slots[0]);
   if (ids != nullptr) compare(ids);

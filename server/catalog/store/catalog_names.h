@@ -48,10 +48,16 @@ class NameQuery {
   // A quick filter: false for nearly all documents that the query does not
   // name, never for one that it names.
   bool MayName(const NameKeys& keys) const {
-    return MayBe(keys.id) || MayBe(keys.title);
+    return MayMatch(keys.id) || MayMatch(keys.title);
   }
-  // As MayName, for one of the names.
-  bool MayBe(const NameKey& key) const { return MayBegin(key.start); }
+  // As MayName, for one of the names: whether it may begin with the query, or
+  // may be one edit away from it.
+  bool MayMatch(const NameKey& key) const {
+    const std::uint64_t other = std::bit_cast<std::uint64_t>(key.start);
+    const std::uint64_t difference = key_ ^ other;
+    if ((difference & may_mask_) != 0) return false;
+    return (difference & mask_) == 0 || MayBeOneEdit(other, difference);
+  }
   // How the query names the document.
   NameMatch Match(const NameKeys& keys, const CatalogRecord& record) const;
   // How the query names a document of these texts, which are not normalised.
@@ -61,19 +67,11 @@ class NameQuery {
   bool Agree(const NameKey::Start& start, std::uint64_t mask) const {
     return ((std::bit_cast<std::uint64_t>(start) ^ key_) & mask) == 0;
   }
-  // Whether a name with this start may begin with the query, or may be one edit
-  // away from it.
-  bool MayBegin(const NameKey::Start& start) const {
-    const std::uint64_t other = std::bit_cast<std::uint64_t>(start);
-    const std::uint64_t difference = key_ ^ other;
-    if ((difference & may_mask_) != 0) return false;
-    return (difference & mask_) == 0 || MayBecome(other, difference);
-  }
-  // The edit is at the first byte that differs. After it the bytes must be
-  // equal, possibly shifted by one, if both texts have letters of one byte.
-  // Bits of the first differing byte below its lowest differing bit are not
-  // compared.
-  bool MayBecome(std::uint64_t other, std::uint64_t difference) const {
+  // Whether a name that begins with `other` may be one edit away. The edit is
+  // at the first byte that differs. After it the bytes must be equal, possibly
+  // shifted by one, if both texts have letters of one byte. Bits of the first
+  // differing byte below its lowest differing bit are not compared.
+  bool MayBeOneEdit(std::uint64_t other, std::uint64_t difference) const {
     static_assert(std::endian::native == std::endian::little);
     if (((key_ | other) & kHighBits) != 0) return true;
     const std::uint64_t after = -(difference & -difference);
