@@ -11,13 +11,6 @@
 namespace semrank {
 namespace {
 
-absl::Status CheckVersion(std::int64_t version) {
-  if (version >= 0) return absl::OkStatus();
-  return FieldError("INVALID_FIELD", "model.version",
-                    absl::StrFormat("%d is negative", version),
-                    {{"value", std::to_string(version)}});
-}
-
 absl::Status VersionNotFound(const ModelVersion& current,
                              std::int64_t version) {
   return MakeError(
@@ -36,6 +29,18 @@ absl::Time CreateTime(const ServedModel& served) {
 }
 
 }  // namespace
+
+absl::Status CheckModelVersion(std::int64_t version) {
+  if (version >= 0) return absl::OkStatus();
+  return FieldError("INVALID_FIELD", "model.version",
+                    absl::StrFormat("%d is negative", version),
+                    {{"value", std::to_string(version)}});
+}
+
+absl::Status NoModelYet() {
+  return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
+                   "no model has been published yet");
+}
 
 ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
                        Hooks hooks)
@@ -78,7 +83,7 @@ absl::Status ModelStore::Refresh(const std::function<bool()>& cancelled) {
 
 absl::StatusOr<ModelStore::Reloaded> ModelStore::Reload(std::string_view name,
                                                         std::int64_t version) {
-  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_RETURN_IF_ERROR(CheckModelVersion(version));
   SEMRANK_ASSIGN_OR_RETURN(ModelSlot* const slot, FindSlot(name));
   // The model is held during the switch, so that its version can be named.
   const ServedModelPtr before = slot->current();
@@ -104,13 +109,10 @@ std::vector<ServedModelPtr> ModelStore::CurrentModels() const {
 // Only current versions answer: an older one could leave memory at any time.
 absl::StatusOr<ServedModelPtr> ModelStore::Find(std::string_view name,
                                                 std::int64_t version) const {
-  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_RETURN_IF_ERROR(CheckModelVersion(version));
   SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
   ServedModelPtr model = slot->current();
-  if (model == nullptr) {
-    return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
-                     "no model is loaded");
-  }
+  if (model == nullptr) return NoModelYet();
   const ModelVersion& current = model->model->version();
   if (version != 0 && version != current.version) {
     return VersionNotFound(current, version);
@@ -120,7 +122,7 @@ absl::StatusOr<ServedModelPtr> ModelStore::Find(std::string_view name,
 
 absl::StatusOr<ModelStatus> ModelStore::Describe(std::string_view name,
                                                  std::int64_t version) const {
-  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_RETURN_IF_ERROR(CheckModelVersion(version));
   SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
   SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr current, Find(name, 0));
   const std::int64_t wanted =

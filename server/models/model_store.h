@@ -35,6 +35,11 @@ struct ModelChoice {
   std::vector<std::string> aliases = {};  // other names in requests
 };
 
+// The errors of requests for a model: InvalidArgument for a negative version,
+// which names it, and Unavailable before the first model is published.
+absl::Status CheckModelVersion(std::int64_t version);
+absl::Status NoModelYet();
+
 class ModelStore {
  public:
   struct Reloaded {

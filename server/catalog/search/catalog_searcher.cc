@@ -11,6 +11,7 @@
 #include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
+#include "server/models/model_store.h"
 #include "server/vectors/part_scorer.h"
 
 namespace semrank {
@@ -100,14 +101,8 @@ absl::Status OverMaxTopK(std::string_view field, std::uint32_t value,
 
 absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
                                const ServedModelPtr& model) {
-  if (model == nullptr) {
-    return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
-                     "no model has been published yet");
-  }
-  if (version < 0) {
-    return FieldError("INVALID_FIELD", "model.version",
-                      absl::StrFormat("%d is negative", version));
-  }
+  if (model == nullptr) return NoModelYet();
+  SEMRANK_RETURN_IF_ERROR(CheckModelVersion(version));
   // The catalog has the vectors of one model only.
   const ModelVersion& own = model->model->version();
   const bool same_name = name.empty() || name == own.name;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
+#include "server/models/model_store.h"
 #include "server/vectors/text_batch.h"
 
 namespace semrank {
@@ -24,11 +25,6 @@ absl::Status FromStore(const absl::Status& status) {
       damaged ? absl::StatusCode::kDataLoss : absl::StatusCode::kUnavailable,
       damaged ? "STORE_DAMAGED" : "STORE_UNAVAILABLE",
       absl::StrFormat("nothing was changed: %s", status.message()));
-}
-
-absl::Status NoModel() {
-  return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
-                   "no model has been published yet");
 }
 
 }  // namespace
@@ -72,7 +68,7 @@ absl::StatusOr<Progress> CatalogWriter::PutSlice(
     for (ServedModelPtr& model : catalog_.Models()) {
       state.models.push_back({std::move(model), {}});
     }
-    if (state.models.empty()) return NoModel();
+    if (state.models.empty()) return NoModelYet();
   }
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
   AddRecords(documents, state, result);
