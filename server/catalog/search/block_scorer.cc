@@ -122,22 +122,25 @@ void BlockScorer::AddToBest(const Block& block) {
       !IsAnyNamed(block)) {
     return;
   }
+  // A query may begin the titles of the whole catalog. So the cheap tests come
+  // first: what the keys leave possible, the bound of the score, and the score.
+  // Reading the texts is left to documents that may have a place then.
   for (std::size_t i = 0; i < block.size; ++i) {
     CatalogHit hit = {.slot = block.slots[i]};
     if (input_.name != nullptr) {
-      // MayName is inline and excludes most documents without a call of Match.
-      const NameKeys names = snapshot_.names(hit.slot);
-      if (input_.name->MayName(names)) {
-        hit.name = input_.name->Match(names, snapshot_.record(hit.slot));
-      }
+      hit.name = input_.name->MaxMatch(snapshot_.names(hit.slot));
     }
-    const float least =
-        hit.name == NameMatch::kNone ? best_.least_score() : kAnyScore;
+    const float least = best_.least_score(hit.name);
     if (block.scores[i] < least) continue;
     if (input_.excluded_slots.contains(hit.slot)) continue;
     const std::optional<float> score = Exact(block, i, least);
     if (!score.has_value()) continue;
     hit.score = *score;
+    if (hit.name != NameMatch::kNone) {
+      if (!best_.HasPlace(snapshot_, hit)) continue;
+      hit.name = input_.name->Match(snapshot_.names(hit.slot),
+                                    snapshot_.record(hit.slot));
+    }
     best_.Add(snapshot_, hit);
   }
 }

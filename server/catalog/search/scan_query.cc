@@ -49,14 +49,18 @@ ScanQuery::ScanQuery(const CatalogSnapshot* snapshot, Input input)
   dense_bounds_.Prepare({input_.row, static_cast<std::size_t>(dim)});
 }
 
-void TopDocuments::Add(const CatalogSnapshot& snapshot, CatalogHit hit) {
-  const bool is_named = hit.name != NameMatch::kNone;
+bool TopDocuments::HasPlace(const CatalogSnapshot& snapshot,
+                            const CatalogHit& hit) const {
   // The negation also excludes NaN.
-  if (!(hit.score >= (is_named ? min_score_ : least_score()))) return;
+  if (!(hit.score >= min_score_)) return false;
+  return worst() == nullptr || IsBetter{snapshot}(hit, *worst());
+}
+
+void TopDocuments::Add(const CatalogSnapshot& snapshot, const CatalogHit& hit) {
+  if (!HasPlace(snapshot, hit)) return;
   const IsBetter is_better{snapshot};
   // With IsBetter as its order, the heap has the worst hit in front.
   if (hits_.size() == capacity_) {
-    if (!is_better(hit, hits_.front())) return;
     std::ranges::pop_heap(hits_, is_better);
     hits_.pop_back();
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -103,25 +104,36 @@ class TopDocuments {
   TopDocuments(std::size_t capacity, float min_score)
       : capacity_(capacity), min_score_(min_score) {}
 
-  // A document with a lower score has no place, unless the query names it.
-  float least_score() const {
-    if (hits_.size() < capacity_) return std::max(min_score_, floor_);
-    return hits_.front().name == NameMatch::kNone
-               ? hits_.front().score
-               : std::numeric_limits<float>::infinity();
+  // A document with a lower score has no place if the query names it no better
+  // than `name`.
+  float least_score(NameMatch name = NameMatch::kNone) const {
+    const CatalogHit* const last = worst();
+    if (last == nullptr || name > last->name) return min_score_;
+    return name == last->name ? std::max(min_score_, last->score)
+                              : std::numeric_limits<float>::infinity();
   }
-  // Raises the score that documents need which the query does not name: others,
-  // kept elsewhere, already have the places below `score`.
-  void RaiseFloor(float score) { floor_ = score; }
-  // Adds the hit if it has a place. The slots of all calls are of one snapshot.
-  void Add(const CatalogSnapshot& snapshot, CatalogHit hit);
+  // Requires of documents also what they need for a place in `other` by now.
+  // The hits of both, which have the same capacity, are merged in the end.
+  void RaiseFloor(const TopDocuments& other) {
+    if (other.worst() != nullptr) floor_ = *other.worst();
+  }
+  // Whether Add would add the hit. The slots of all calls are of one snapshot.
+  bool HasPlace(const CatalogSnapshot& snapshot, const CatalogHit& hit) const;
+  // Adds the hit if it has a place.
+  void Add(const CatalogSnapshot& snapshot, const CatalogHit& hit);
   // Removes and returns the hits, best first.
   std::vector<CatalogHit> Take(const CatalogSnapshot& snapshot);
 
  private:
+  // The hit that others must surpass for a place; null = there is room.
+  const CatalogHit* worst() const {
+    if (hits_.size() == capacity_) return &hits_.front();
+    return floor_.has_value() ? &*floor_ : nullptr;
+  }
+
   std::size_t capacity_;
   float min_score_;
-  float floor_ = -std::numeric_limits<float>::infinity();
+  std::optional<CatalogHit> floor_;
   std::vector<CatalogHit> hits_;  // a heap with the worst in front
 };
 

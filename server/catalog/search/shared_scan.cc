@@ -174,7 +174,7 @@ bool SharedScan::ScanPieces() {
 TopDocuments SharedScan::BeginPiece() const {
   TopDocuments best(options_.top_k, options_.min_score);
   const MutexLock lock(mutex_);
-  best.RaiseFloor(best_.least_score());
+  best.RaiseFloor(best_);
   return best;
 }
 

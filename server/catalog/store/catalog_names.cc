@@ -89,6 +89,18 @@ bool NameQuery::MayBeTypoOf(const NameKey& key) const {
          MayBeOneEditApart(words_, TextOf(key.start));
 }
 
+// Where the last word begins shows that most names that begin with the query
+// are longer. Such a name is not the query itself, whatever its other bytes.
+NameMatch NameQuery::MaxMatch(const NameKey& key) const {
+  if (!Agree(key.start, mask_)) {
+    return MayBeTypoOf(key) ? NameMatch::kOneEdit : NameMatch::kNone;
+  }
+  const bool is_longer =
+      key.last_word > words_.size() ||
+      (words_.size() < sizeof(Start) && key.start[words_.size()] != '\0');
+  return is_longer ? NameMatch::kLeadingWords : NameMatch::kSameText;
+}
+
 NameMatch NameQuery::Match(const NameKeys& keys,
                            const CatalogRecord& record) const {
   if (!MayName(keys)) return NameMatch::kNone;

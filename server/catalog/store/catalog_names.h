@@ -11,6 +11,7 @@
 #ifndef SEMRANK_SERVER_CATALOG_STORE_CATALOG_NAMES_H_
 #define SEMRANK_SERVER_CATALOG_STORE_CATALOG_NAMES_H_
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -58,6 +59,12 @@ class NameQuery {
     if ((difference & may_mask_) != 0) return false;
     return (difference & mask_) == 0 || MayBeOneEdit(other, difference);
   }
+  // The best that Match may return, by the keys alone.
+  NameMatch MaxMatch(const NameKeys& keys) const {
+    // MayName is inline and excludes most documents without a call.
+    if (!MayName(keys)) return NameMatch::kNone;
+    return std::max(MaxMatch(keys.id), MaxMatch(keys.title));
+  }
   // How the query names the document.
   NameMatch Match(const NameKeys& keys, const CatalogRecord& record) const;
   // How the query names a document of these texts, which are not normalised.
@@ -84,6 +91,7 @@ class NameQuery {
   static constexpr std::uint64_t kSevenBytes = ~std::uint64_t{0} >> 8;
 
   bool MayBeTypoOf(const NameKey& key) const;
+  NameMatch MaxMatch(const NameKey& key) const;
 
   const std::string_view text_;
   const std::string_view name_;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -181,12 +182,37 @@ TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
         (IsSameText(query, id) || IsSameText(query, title))) {
       match = NameMatch::kSameText;
     }
-    EXPECT_EQ(NameQuery(query, normalized).Match(NameKeysOf(*record), *record),
-              match)
+    const NameQuery name_query(query, normalized);
+    const NameKeys keys = NameKeysOf(*record);
+    EXPECT_EQ(name_query.Match(keys, *record), match)
+        << query << "|" << id << "|" << title;
+    EXPECT_GE(name_query.MaxMatch(keys), match)
         << query << "|" << id << "|" << title;
     ++num_matches[static_cast<int>(match)];
   }
   EXPECT_THAT(num_matches, Each(Gt(100)));
+}
+
+// With room for every document, each one is matched and scored.
+TEST_F(CatalogScanTest, ManyNamedDocumentsAreCutAfterTheBest) {
+  const std::vector<std::string> titles = {
+      "Red shoes", "red shoes",    "Red shoes 41",  "Red shoes, blue",
+      "Red shoe",  "red shoesale", "Red shoesales", "other"};
+  std::mt19937 random(5);
+  std::vector<Doc> documents;
+  for (std::uint64_t i = 0; i < 3'000; ++i) {
+    documents.push_back({i,
+                         titles[random() % titles.size()],
+                         {static_cast<float>(random() % 50), 0, 0, 0}});
+  }
+  ASSERT_THAT(Put(documents).status(), IsOk());
+  for (const std::string_view query : {"Red shoes", "red", "red sheos"}) {
+    std::vector<std::string> expected = Search(3'000, 9, {}, {}, query);
+    for (const std::size_t top_k : {2'000, 500, 30, 1}) {
+      expected.resize(std::min(expected.size(), top_k));
+      EXPECT_EQ(Search(top_k, 9, {}, {}, query), expected) << query;
+    }
+  }
 }
 
 TEST_F(CatalogScanTest, FindsTheBestAmongManyThroughGaps) {
@@ -254,8 +280,11 @@ TEST_F(CatalogScanTest, SearchesInFlightFindWhatEachFindsAlone) {
     return static_cast<float>(static_cast<int>(random() % 2'001) - 1'000);
   };
   const auto document = [&](std::uint64_t id) {
-    return Doc{id, "", {element(), element(), element(), element()}};
+    return Doc{id,
+               id % 10 == 0 ? "a" : "a title",
+               {element(), element(), element(), element()}};
   };
+  const NameQuery name("a", "a");
   std::vector<Doc> documents;
   for (std::uint64_t i = 0; i < 5'000; ++i) documents.push_back(document(i));
   ASSERT_THAT(Put(documents).status(), IsOk());
@@ -281,6 +310,8 @@ TEST_F(CatalogScanTest, SearchesInFlightFindWhatEachFindsAlone) {
       const auto slot = search->snapshot.Find(std::uint64_t{random() % 5'000});
       if (slot.has_value()) input.excluded_slots.insert(*slot);
     }
+    // Every title begins with "a", and each tenth is "a" alone.
+    if (turn % 2 == 0) input.name = &name;
     search->query.emplace(&search->snapshot, std::move(input));
     search->options = {.top_k = 1 + random() % 60,
                        .min_score = turn % 4 == 0 ? 1e5f : -1e9f,
