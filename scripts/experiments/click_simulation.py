@@ -16,6 +16,13 @@ Three models learn from the same lists:
   corrected  from the clicks, weighted by --position_bias=estimate
   unbiased   from the clicks of users who look at every position (eta 0)
 
+--trust adds two models for users who trust the top (--users=trust). Both know the
+true probabilities of a click on a wanted and on an unwanted result at each
+position, eps+ and eps- (Agarwal et al., WWW 2019):
+
+  inverse    from clicks / examination
+  affine     from (clicks - shown eps-) / (eps+ - eps-), at least 0
+
 "regained" is the share of what biased loses against unbiased that corrected wins
 back, in NDCG@10 of --queries. Both p compare biased with the others by a paired
 randomization test over the queries, of the means over --seeds.
@@ -43,7 +50,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DEPTH = 10  # results of a list
 SIGN_FLIPS = 2000
 # What a finished run is known by.
-KEY = ("eta", "exploration", "impressions", "seed", "users", "noise", "only_curve")
+KEY = ("eta", "exploration", "impressions", "seed", "users", "noise", "only_curve", "trust")
+# Corrected clicks are written in these parts of one, because lines have integers.
+CLICK_PARTS = 10
 # A model that takes little time, where only the curve is looked at.
 SMALLEST_MODEL = ["--epochs=1", "--embedding_dim=8", "--features=words", "--lexical=none"]
 
@@ -67,8 +76,12 @@ def parse_options():
     parser.add_argument("--impressions", default="1000000", help="numbers of lists shown (default: 1000000)")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each (default: 3)")
     parser.add_argument("--only_curve", action="store_true", help="compare no models")
+    parser.add_argument("--trust", action="store_true", help="compare two corrections that know the users")
     parser.add_argument("--flags", default="", help="further flags of semrank-train, separated by blanks")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.trust and (options.users not in ("position", "trust") or options.only_curve):
+        parser.error("--trust needs users who look at positions independently, and models")
+    return options
 
 
 def read_tsv(path, columns):
@@ -148,6 +161,22 @@ class Collection:
         return [share / (shares[0] or 1) for share in shares]
 
 
+def write_corrected(users, clicks, affine, path):
+    """Writes the sum over positions of a title's clicks, corrected by what users do. Without
+    `affine` a click counts as one of a user who looks at every position."""
+    sums = collections.defaultdict(float)
+    for query, title, clicked, shown, position in read_tsv(clicks, 5):
+        looked_at = examination(int(position), users.eta)
+        if affine:
+            wanted, unwanted = (looked_at * users.click_probability(w, int(position)) for w in (True, False))
+            sums[query, title] += (int(clicked) - int(shown) * unwanted) / (wanted - unwanted)
+        else:
+            sums[query, title] += int(clicked) / looked_at
+    with path.open("w", encoding="utf-8") as out:
+        for (query, title), value in sums.items():
+            out.write(f"{query}\t{title}\t{max(0, round(CLICK_PARTS * value))}\n")
+
+
 def train(options, clicks, model_dir, seed, *flags):
     return run([options.bin / "semrank-train", f"--train={clicks}", f"--model_dir={model_dir}", f"--seed={seed}",
                 "--clicks=weight", *options.flags.split(), *flags])
@@ -171,7 +200,7 @@ def curve_of(model_dir):
 
 def key_of(options, setting, seed):
     """The values of KEY in a finished run."""
-    return (*setting, seed, options.users, options.noise, options.only_curve)
+    return (*setting, seed, options.users, options.noise, options.only_curve, options.trust)
 
 
 def measure(options, collection, setting, seed):
@@ -194,6 +223,10 @@ def measure(options, collection, setting, seed):
                                        ("unbiased", all_seen, [])):
                 train(options, file, folder / model, seed, *flags)
                 result[model] = ndcg_of(options, folder / model, folder)
+        for model in ("inverse", "affine") if options.trust else ():
+            write_corrected(users, clicks, model == "affine", folder / f"{model}.tsv")
+            train(options, folder / f"{model}.tsv", folder / model, seed)
+            result[model] = ndcg_of(options, folder / model, folder)
         result["curve"] = curve_of(folder / "corrected")
     return result
 
@@ -219,6 +252,14 @@ def print_setting(setting, results):
     print(f"| {eta:g} | {exploration:g} | {impressions:,} | {ndcg['biased']:.4f} | {ndcg['corrected']:.4f} | "
           f"{ndcg['unbiased']:.4f} | {regained} | {p_value(means['corrected'], means['biased']):.4f} | "
           f"{p_value(means['unbiased'], means['biased']):.4f} |")
+
+
+def print_trust(setting, results):
+    eta, exploration, impressions = setting
+    means = [[sum(result[model][query] for result in results) / len(results) for query in sorted(results[0]["biased"])]
+             for model in ("inverse", "affine")]
+    inverse, affine = (sum(values) / len(values) for values in means)
+    print(f"| {eta:g} | {exploration:g} | {impressions:,} | {inverse:.4f} | {affine:.4f} | {p_value(*means):.4f} |")
 
 
 def errors_of(result):
@@ -270,6 +311,10 @@ def main():
               "p of unbiased |\n" + "|---" * 9 + "|")
         for group in groups:
             print_setting(*group)
+    if options.trust:
+        print("\n| eta | exploration | lists | inverse | affine | p |\n" + "|---" * 6 + "|")
+        for group in groups:
+            print_trust(*group)
     positions = " | ".join(str(position) for position in range(1, DEPTH + 1))
     print(f"\n| eta | exploration | lists | {positions} | largest error |\n" + "|---" * (DEPTH + 4) + "|")
     for group in groups:

@@ -104,6 +104,21 @@ class DrawnClicksTest(unittest.TestCase):
         result = {"curve": [(1.0, 0.0), (0.6, 0.1)], "looked_at": [1.0, 0.5, 0.3]}
         self.assertEqual([round(error, 6) for error in click_simulation.errors_of(result)], [0, 0.2, 1])
 
+    def test_an_affine_correction_knows_what_trusting_users_click(self):
+        users = ClickModel("trust", eta=1.0, unwanted=0.0)
+        with tempfile.TemporaryDirectory() as name:
+            clicks, corrected = pathlib.Path(name) / "clicks.tsv", pathlib.Path(name) / "corrected.tsv"
+            Lists([("q", ["a", "b", "c"], [False, True, False])]).write_clicks(users, 0.2, USERS, 1, clicks)
+            weights = []
+            for affine in (False, True):
+                click_simulation.write_corrected(users, clicks, affine, corrected)
+                weights.append({title: int(count) / click_simulation.CLICK_PARTS / USERS
+                                for _, title, count in click_simulation.read_tsv(corrected, 3)})
+        inverse, affine = weights
+        self.assertGreater(inverse["a"], 0.15)
+        self.assertAlmostEqual(affine["a"], 0, delta=0.02)
+        self.assertAlmostEqual(affine["b"], 1, delta=0.02)
+
     def test_the_same_seed_draws_the_same_clicks(self):
         self.assertEqual(self.draw(0.1, seed=3), self.draw(0.1, seed=3))
         self.assertNotEqual(self.draw(0.1, seed=3), self.draw(0.1, seed=4))
