@@ -315,8 +315,8 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
     }
     scored_.candidates.push_back(candidate);
     const std::span<float> score(&scored_.scores.emplace_back(), 1);
-    // Like the vector of a title, the row has been rounded, so equal vectors
-    // have equal scores.
+    // Like a title's vector, the row of a model with cosines has been rounded,
+    // so equal vectors have equal scores.
     ScoreMatrix(scored_.query.row.data(), scratch_.rows.data(), dim, score);
     // RankingEngine::Check refuses vectors where a lexical part is scored.
     scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);

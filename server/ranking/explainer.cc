@@ -17,11 +17,11 @@
 #include "server/vectors/part_scorer.h"
 #include "server/vectors/text_batch.h"
 
-// An explanation is of two kinds. Exact: the parts of the score, and what each
-// n-gram that both texts have adds to the lexical part, which is a sum. By
-// omission: the score without a word, for which the text without it passes
-// through the tower. The semantic part is no sum over words, so these
-// differences need not add up.
+// What each n-gram that both texts have adds to the lexical part is exact,
+// because this part is a sum. What a word adds is a difference: the score less
+// the one without the word, for which the rest of the text passes through the
+// tower. The semantic part is no sum over words, so these differences need not
+// add up to it.
 namespace semrank {
 namespace {
 

@@ -100,6 +100,8 @@ std::uint32_t TagSets::Add(std::string_view packed) {
   Set& set = sets_[ToAbsl(packed)];
   if (set.num_documents++ > 0) return set.number;
   num_bytes_ += BytesOf(packed);
+  // Numbers are used again, so that the table of a SlotFilter, which has a byte
+  // for each, stays small.
   if (free_numbers_.empty()) {
     set.number = num_numbers_++;
   } else {
