@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -100,6 +101,17 @@ TEST_F(RedisTlsTest, AnotherAuthorityIsRefused) {
   EXPECT_THAT(Ping(), StatusIs(absl::StatusCode::kUnavailable,
                                HasSubstr("its certificate is refused")));
   url_.tls_files = {};
+  EXPECT_THAT(Ping(), StatusIs(absl::StatusCode::kUnavailable,
+                               HasSubstr("its certificate is refused")));
+}
+
+// As rediss:// without a file of authorities. OpenSSL reads SSL_CERT_FILE in
+// place of the system's file.
+TEST_F(RedisTlsTest, AnAuthorityThatTheSystemTrustsIsAccepted) {
+  url_.tls_files.ca = "";
+  setenv("SSL_CERT_FILE", certificates_.ca().c_str(), /*overwrite=*/1);
+  EXPECT_THAT(Ping(), IsOk());
+  unsetenv("SSL_CERT_FILE");
   EXPECT_THAT(Ping(), StatusIs(absl::StatusCode::kUnavailable,
                                HasSubstr("its certificate is refused")));
 }
