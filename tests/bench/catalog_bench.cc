@@ -126,6 +126,36 @@ BENCHMARK(BM_Search_CatalogInInt8)
     ->Apply(AlsoMillion)
     ->Apply(AlsoTenMillion);
 
+// The texts "a title of" and "a title of so" begin every title, and "a title
+// of some words" is all of each.
+void SearchNames(benchmark::State& state, std::string_view text) {
+  const int count = static_cast<int>(state.range(0));
+  const CatalogSnapshot snapshot = Catalog(count).TakeSnapshot();
+  const std::vector<float> query = RandomRows(1, 2);
+  const NameQuery name(text, text);
+  const ScanQuery scan(&snapshot, {.row = query.data(), .name = &name});
+  for (auto _ : state) {
+    TopDocuments top(kTopK, -1);
+    ScanCatalog(scan, 0, snapshot.num_slots(), top);
+    const std::vector<CatalogHit> hits = top.Take(snapshot);
+    if (hits.size() != kTopK || hits[0].name == NameMatch::kNone) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * count);
+}
+void BM_Search_NamesBeginWithQuery(benchmark::State& state) {
+  SearchNames(state, "a title of");
+}
+BENCHMARK(BM_Search_NamesBeginWithQuery)->Arg(63'666)->Apply(AlsoMillion);
+void BM_Search_NamesEqualQuery(benchmark::State& state) {
+  SearchNames(state, "a title of some words");
+}
+BENCHMARK(BM_Search_NamesEqualQuery)->Arg(63'666)->Apply(AlsoMillion);
+// The query ends within a word, which only the texts show.
+void BM_Search_NamesContinueQuery(benchmark::State& state) {
+  SearchNames(state, "a title of so");
+}
+BENCHMARK(BM_Search_NamesContinueQuery)->Arg(63'666)->Apply(AlsoMillion);
+
 // Runs a search slice by slice; each slice queues behind the other waiting
 // work.
 void RunSlices(WorkerPool& pool, SharedScan& scan,

@@ -130,6 +130,12 @@ void BlockScorer::AddToBest(const Block& block) {
     if (input_.name != nullptr) {
       hit.name = input_.name->MaxMatch(snapshot_.names(hit.slot));
     }
+    if (block.scores[i] < best_.least_score(hit.name)) continue;
+    // Below the worst hit only a better match gives a place, so the texts are
+    // cheaper than the score.
+    if (hit.name != NameMatch::kNone && best_.IsBelowWorst(block.scores[i])) {
+      hit.name = MatchTexts(hit.slot);
+    }
     const float least = best_.least_score(hit.name);
     if (block.scores[i] < least) continue;
     if (input_.excluded_slots.contains(hit.slot)) continue;
@@ -138,11 +144,14 @@ void BlockScorer::AddToBest(const Block& block) {
     hit.score = *score;
     if (hit.name != NameMatch::kNone) {
       if (!best_.HasPlace(snapshot_, hit)) continue;
-      hit.name = input_.name->Match(snapshot_.names(hit.slot),
-                                    snapshot_.record(hit.slot));
+      hit.name = MatchTexts(hit.slot);
     }
     best_.Add(snapshot_, hit);
   }
+}
+
+NameMatch BlockScorer::MatchTexts(std::uint32_t slot) const {
+  return input_.name->Match(snapshot_.names(slot), snapshot_.record(slot));
 }
 
 void BlockScorer::Score(Block& block, float least, const float* dense_bounds) {

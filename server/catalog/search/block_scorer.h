@@ -72,6 +72,7 @@ class BlockScorer {
   bool IsAnyNamed(const Block& block) const;
   void Score(Block& block, float least, const float* dense_bounds);
   void AddToBest(const Block& block);
+  NameMatch MatchTexts(std::uint32_t slot) const;
   // The exact score of document i of the block; none if it is below `least`.
   std::optional<float> Exact(const Block& block, std::size_t i, float least);
   void ScoreVectors(Block& block) const;

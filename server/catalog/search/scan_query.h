@@ -112,6 +112,11 @@ class TopDocuments {
     return name == last->name ? std::max(min_score_, last->score)
                               : std::numeric_limits<float>::infinity();
   }
+  // Whether a document of this score has a place only if the query names it
+  // better than the worst hit.
+  bool IsBelowWorst(float score) const {
+    return worst() != nullptr && score < worst()->score;
+  }
   // Requires of documents also what they need for a place in `other` by now.
   // The hits of both, which have the same capacity, are merged in the end.
   void RaiseFloor(const TopDocuments& other) {
