@@ -41,7 +41,11 @@ namespace {
 constexpr int kBlockDocuments = 4;
 
 // Vectors are prefetched this many documents ahead.
-constexpr std::size_t kPrefetchDocuments = 8;
+constexpr std::size_t kPrefetchDocuments = 16;
+// Into the L2 cache: it waits for more cache lines at once than L1, whose wait
+// for a line from L2 is short enough to overlap with products. From memory
+// 1,000 rows take 0.7 of the time that prefetches into L1 need (Zen 4).
+constexpr int kPrefetchIntoL2 = 2;
 
 // Up to this size comparing each key with all others is faster than VQSort,
 // which draws random numbers for its pivots by a system call.
@@ -149,8 +153,9 @@ void SelectKeys(std::span<const float> scores, std::size_t top_k,
 struct PrefetchRows {
   const std::byte* const* rows;
   void operator()(int byte) const {
-    simd::Unroll<kBlockDocuments>(
-        [&](auto r) HWY_ATTR { __builtin_prefetch(rows[r] + byte); });
+    simd::Unroll<kBlockDocuments>([&](auto r) HWY_ATTR {
+      __builtin_prefetch(rows[r] + byte, /*rw=*/0, kPrefetchIntoL2);
+    });
   }
 };
 
