@@ -182,9 +182,8 @@ def main():
         stack.callback(servers[0].process.kill)
         models = {bench.model_dir.name: bench.model_dir} if bench.model_dir else {name: train(bench, folder, name) for name in bench.models}
         for name, model in models.items():
-            builds = [(f"{name}, {precision}", bench.build, [f"--vector_precision={precision}"]) for precision in bench.vector_precision]
-            if bench.before is not None:
-                builds.append((f"{name}, before", bench.before, []))
+            builds = [(f"{name}, {precision}{when}", build, [f"--vector_precision={precision}"])
+                      for precision in bench.vector_precision for when, build in [("", bench.build), (", before", bench.before)] if build]
             for label, build, flags in builds:
                 server = start(label, [build / "bin" / "semrank-server", f"--model_dir={model}", "--listen_address=127.0.0.1:0",
                                        "--http_address=127.0.0.1:0", f"--cache_bytes={CACHE_BYTES}", *flags])
