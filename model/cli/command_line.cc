@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "model/base/near_match.h"
 #include "model/base/simd_level.h"
 #include "model/base/status_macros.h"
@@ -28,15 +30,25 @@ int PrintHelp(const std::string& text) {
 
 }  // namespace
 
+// The strings of TOML: 'literal', where a backslash is itself, and "basic",
+// where \" and \\ stand for a quote and a backslash.
+std::string QuotedForConfig(const std::string& value) {
+  // Without quotes CLI11 would read several values, an array or a comment.
+  const bool is_plain =
+      !value.empty() && value.find_first_of(" \t,#[\"'`") == std::string::npos;
+  if (is_plain) return value;
+  const bool needs_escapes = value.find_first_of("\"\\") != std::string::npos;
+  if (needs_escapes && value.find('\'') == std::string::npos) {
+    return absl::StrCat("'", value, "'");
+  }
+  return absl::StrCat(
+      "\"", absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
+}
+
 std::string FormatConfig(const std::vector<FlagValue>& values) {
   std::string text;
   for (const FlagValue& flag : values) {
-    // Without quotes CLI11 would read several values, or an array.
-    const bool quote = flag.value.find_first_of(" ,[\"'") != std::string::npos;
-    const bool has_quotes = flag.value.find('"') != std::string::npos;
-    const std::string_view mark = !quote ? "" : has_quotes ? "'" : "\"";
-    absl::StrAppendFormat(&text, "%s=%s%s%s\n", flag.name, mark, flag.value,
-                          mark);
+    absl::StrAppend(&text, flag.name, "=", QuotedForConfig(flag.value), "\n");
   }
   return text;
 }

@@ -51,8 +51,10 @@ struct FlagValue {
   std::string source;  // FlagSourceName, or that of SetDefault
 };
 
-// The values as lines "name=value" that --config reads, which has no way to
-// write a value with both kinds of quotes.
+// A value, of one line, as a file of --config has it: with quotes where the
+// reader would otherwise see more, or less, than this value.
+std::string QuotedForConfig(const std::string& value);
+// The values as lines "name=value" that --config reads.
 std::string FormatConfig(const std::vector<FlagValue>& values);
 
 class CommandLine {

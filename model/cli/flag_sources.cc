@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "model/base/file_io.h"
 #include "model/base/line_reader.h"
@@ -69,44 +73,81 @@ struct ConfigLine {
   std::vector<std::string> values;
 };
 
+// The position of the quote that closes the string which begins `text`; npos if
+// none does. In "double quotes" a backslash escapes the character after it.
+std::size_t EndOfString(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == text[0]) return i;
+    if (text[i] == '\\' && text[0] == '"') ++i;
+  }
+  return std::string_view::npos;
+}
+
+bool IsQuote(char c) { return c == '"' || c == '\''; }
+
 // CLI11 would cut "pass#word" at the #, in quotes too.
 std::string_view WithoutComment(std::string_view line) {
-  char quote = 0;
-  char before = ' ';
-  for (std::size_t i = 0; i < line.size(); before = line[i++]) {
-    if (quote != 0) {
-      if (line[i] == quote) quote = 0;
-    } else if (line[i] == '#' && absl::ascii_isspace(before)) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '#' && (i == 0 || absl::ascii_isspace(line[i - 1]))) {
       return line.substr(0, i);
-    } else if (line[i] == '"' || line[i] == '\'') {
-      quote = line[i];
     }
+    if (!IsQuote(line[i])) continue;
+    const std::size_t end = EndOfString(line.substr(i));
+    if (end == std::string_view::npos) return line;
+    i += end;
   }
   return line;
 }
 
-// The line with quotes around an address such as [::1]:50051: CLI11 would read
-// it as an array, and drop its last digit.
-std::string WithQuotedAddress(std::string_view line) {
+// What `value` stands for if all of it is one quoted string. A backslash before
+// another character than \ and " is itself, as in "C:\new".
+std::optional<std::string> UnquotedString(std::string_view value) {
+  if (value.empty() || !IsQuote(value[0]) ||
+      EndOfString(value) != value.size() - 1) {
+    return std::nullopt;
+  }
+  const absl::string_view inside = ToAbsl(value.substr(1, value.size() - 2));
+  if (value[0] == '\'') return std::string(inside);
+  return absl::StrReplaceAll(inside, {{"\\\\", "\\"}, {"\\\"", "\""}});
+}
+
+// An address such as [::1]:50051: CLI11 would read it as an array, and drop its
+// last digit.
+bool IsAddress(absl::string_view value) {
+  return absl::StartsWith(value, "[") && !absl::EndsWith(value, "]") &&
+         absl::StrContains(value, "]:") &&
+         // An array may begin here and end in another line.
+         value.find_first_of("\"',") == value.npos;
+}
+
+// Marks a value that stands in hexadecimal digits.
+constexpr char kHexMark = '\x01';
+
+// The line with a value that CLI11 2.1 cannot change: it takes the quotes of
+// "'a b'" off twice, and a value with a blank and a backslash at its end
+// together with its quote.
+std::string WithSafeValue(std::string_view line) {
   const std::size_t equals = line.find('=');
-  const absl::string_view value = absl::StripAsciiWhitespace(
-      ToAbsl(line.substr(std::min(equals, line.size() - 1) + 1)));
-  const bool is_address =
-      equals != std::string_view::npos && absl::StartsWith(value, "[") &&
-      !absl::EndsWith(value, "]") && absl::StrContains(value, "]:") &&
-      // An array may begin here and end in another line.
-      value.find_first_of("\"',") == value.npos;
-  return is_address
-             ? absl::StrFormat("%s\"%s\"", line.substr(0, equals + 1), value)
-             : std::string(line);
+  if (equals == std::string_view::npos) return std::string(line);
+  const absl::string_view value =
+      absl::StripAsciiWhitespace(ToAbsl(line.substr(equals + 1)));
+  std::optional<std::string> text = UnquotedString(ToStd(value));
+  if (!text && IsAddress(value)) text = std::string(value);
+  if (!text) return std::string(line);
+  return absl::StrCat(ToAbsl(line.substr(0, equals + 1)),
+                      std::string(1, kHexMark), absl::BytesToHexString(*text));
+}
+
+std::string FromSafeValue(std::string value) {
+  return value.empty() || value[0] != kHexMark
+             ? value
+             : absl::HexStringToBytes(value.substr(1));
 }
 
 std::string Prepared(std::string_view content) {
   std::string lines;
   for (const absl::string_view line : absl::StrSplit(ToAbsl(content), '\n')) {
-    const std::string_view rest = WithoutComment(ToStd(line));
-    if (!rest.empty()) lines += WithQuotedAddress(rest);
-    lines += '\n';
+    lines += WithSafeValue(WithoutComment(ToStd(line))) + '\n';
   }
   return lines;
 }
@@ -123,7 +164,8 @@ absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(
   CLI::ConfigTOML reader;
   reader.comment('\0');  // Comments are already removed.
   std::vector<ConfigLine> lines;
-  for (const CLI::ConfigItem& item : reader.from_config(file)) {
+  for (CLI::ConfigItem& item : reader.from_config(file)) {
+    std::ranges::transform(item.inputs, item.inputs.begin(), FromSafeValue);
     const bool is_mark = item.name == "++" || item.name == "--";
     const bool has_dashes = item.name.starts_with("--");
     lines.push_back(

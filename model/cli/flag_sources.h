@@ -41,7 +41,8 @@ SplitArguments Split(const std::vector<std::string>& arguments,
 //
 // A file has `name = value` lines and [sections] in TOML as CLI11 reads it, and
 // at most 1 MiB. A line may have the form of the command line, `--name=value`.
-// A # outside quotes that begins a line or follows a blank begins a comment.
+// A # outside quotes that begins a line or follows a blank begins a comment. In
+// a value in double quotes, \" and \\ are a quote and a backslash.
 // UsageError with the file, the flag and what would be right.
 absl::Status GatherValues(ProgramCommand& program,
                           std::vector<std::string> config_files);

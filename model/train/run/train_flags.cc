@@ -219,13 +219,6 @@ absl::Status ApplyDefaults(CommandLine& command_line, TrainFlags& flags) {
   return model ? SetModelFlags(*model, command_line) : absl::OkStatus();
 }
 
-// A value as --config reads it.
-std::string Quoted(const std::string& value) {
-  const bool is_plain =
-      !value.empty() && value.find_first_of(" ,#\"'[") == std::string::npos;
-  return is_plain ? value : absl::StrCat("\"", value, "\"");
-}
-
 // A line of --print_options. `before` is what the value was before the options
 // were resolved.
 std::string DescribeFlag(const FlagValue& flag, const std::string& before,
@@ -234,9 +227,11 @@ std::string DescribeFlag(const FlagValue& flag, const std::string& before,
   std::string line =
       absl::StrFormat("%-40s # %s",
                       absl::StrCat(unused.empty() ? "" : "# ", flag.name, " = ",
-                                   Quoted(flag.value)),
+                                   QuotedForConfig(flag.value)),
                       flag.source);
-  if (before != flag.value) absl::StrAppend(&line, " (", Quoted(before), ")");
+  if (before != flag.value) {
+    absl::StrAppend(&line, " (", QuotedForConfig(before), ")");
+  }
   const std::string choice = DescribeChoiceOfData(flag.name, options);
   if (!unused.empty()) {
     absl::StrAppend(&line, ", no effect with --", unused);

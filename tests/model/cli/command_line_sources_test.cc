@@ -182,7 +182,9 @@ TEST_F(CommandLineTest, ConfigOfTheValuesSetsThemAgain) {
 
 TEST_F(CommandLineTest, ConfigQuotesWhatIsNoPlainValue) {
   for (const std::string value :
-       {"[::1]:50051", "a\"b", "\"x\"", "'x'", "[a]"}) {
+       {"", "[::1]:50051", "a\"b", "\"x\"", "'x'", "[a]", "'a b'", "'a',\"b\"",
+        "\"it's\" #1", "it's \\\" so", "C:\\a b\\", "\\'\"\\", "a\\\\b's",
+        "`a b`", " a\t#b ", "q=\"a\", 'b'", "sch\u00f6n #\u2713", "a#b", "#"}) {
     ASSERT_THAT(Parse({"--model_dir=" + value, "--min_score=0"}), IsOk());
     const std::string config = FormatConfig(command_line_.Values());
     options_ = TrainerOptions();

@@ -182,7 +182,8 @@ TEST_F(TrainFlagsTest, PrintedOptionsAreAConfigFile) {
         {"--tower=ssi"},
         {"--preset=dssm2013"},
         {"--preset=clsm2014"},
-        {"--preset=ssi2009", "--train=a b.tsv"}}) {
+        {"--preset=ssi2009", "--train=a b.tsv"},
+        {"--model_dir=it's \"a\\b\" #1"}}) {
     const auto describe = [](const std::vector<std::string>& given) {
       TrainFlags flags;
       CommandLine command_line({.name = "semrank-train"});
