@@ -87,9 +87,15 @@ class CommandLine {
            const Named<std::type_identity_t<T>> (&names)[size]) {
     Add(BindFlag(name, field, help, names));
   }
-  // `form` is the value's placeholder in the help text: "FILE", "DIR", "NAME".
-  void Add(std::string_view name, std::string* field, std::string_view help,
-           std::string_view form) {
+  // `form` is the value's placeholder in the help text: "FILE", "DIR", "NAME";
+  // of a list, "FILE[,FILE...]".
+  template <typename T>
+  requires(std::is_same_v<T, std::string> ||
+           std::is_same_v<
+               T, std::vector<std::string>>) void Add(std::string_view name,
+                                                      T* field,
+                                                      std::string_view help,
+                                                      std::string_view form) {
     FlagSpec spec = BindFlag(name, field, help);
     spec.form = form;
     Add(std::move(spec));

@@ -36,11 +36,13 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
       "train", &options.train_files,
       "Files of clicked pairs: query TAB title [TAB clicks [TAB impressions "
       "[TAB position]]]; plain, .gz or .zst; - is standard input. Pairs with 0 "
-      "clicks are ignored; --clicks says what the counts of the others do.");
+      "clicks are ignored; --clicks says what the counts of the others do.",
+      "FILE[,FILE...]");
   flags.Add("events", &options.event_paths,
             "Folders of events that semrank-server --events has written, or "
             "files of them: their clicks are joined as by semrank events join "
-            "and take the place of --train.");
+            "and take the place of --train.",
+            "DIR[,DIR...]");
   flags.Add("model_dir", &options.model_dir,
             "Folder to publish the model in, as its next version. Also gets "
             "training.jsonl, the metrics of every epoch, and report.html.",
@@ -89,7 +91,8 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
             "Judgements of --valid_queries, as TREC qrels.", "FILE");
   flags.Group("Data", CommandLine::Level::kAdvanced);
   flags.Add("valid_pairs", &options.valid_pair_files,
-            "Files of pairs, as --train, for the validation loss.");
+            "Files of pairs, as --train, for the validation loss.",
+            "FILE[,FILE...]");
   flags.Add("valid_candidates", &options.valid_judged_only,
             "Documents that a query of --valid_queries ranks: all, or those "
             "judged for it.",
