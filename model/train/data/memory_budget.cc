@@ -66,6 +66,7 @@ std::int64_t PeakResidentMemory() {
 std::int64_t MemoryLimit(const DataOptions& options,
                          const ControlGroups& groups) {
   if (options.memory_limit > 0) return options.memory_limit;
+  if (options.resumed_memory_limit > 0) return options.resumed_memory_limit;
   // A container sees all memory of its machine, but is killed at its limit. A
   // limit of the shell (ulimit -v) bounds the process as memory does.
   std::int64_t memory = PhysicalMemory();

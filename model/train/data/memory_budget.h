@@ -28,9 +28,9 @@ std::int64_t PhysicalMemory();
 std::int64_t ResidentMemory();
 std::int64_t PeakResidentMemory();
 
-// The limit in bytes: the option's, or half of this machine's memory, of that
-// of its container, or of what the shell allows the process (RLIMIT_AS),
-// whichever is least.
+// The limit in bytes: the option's, or that of the run that is resumed, or half
+// of the least of this machine's memory, that of its container, and what the
+// shell allows the process (RLIMIT_AS).
 std::int64_t MemoryLimit(const DataOptions& options,
                          const ControlGroups& groups = {});
 

@@ -41,6 +41,10 @@ struct DataOptions {
   // allows if that is less. Pairs that take more than kMaxPairShare of it are
   // streamed from their files, and then it bounds all that the run takes.
   std::int64_t memory_limit = 0;
+  // The limit of the run that this one resumes, in place of a memory_limit of
+  // 0: a machine with more memory would read the pairs in another order. 0 if
+  // no run is resumed.
+  std::int64_t resumed_memory_limit = 0;
   // Bytes of a text after normalising; lines with a longer one are bad.
   std::int64_t max_text_bytes = kDefaultMaxTextBytes;
   BadLineLimit max_bad_lines;

@@ -30,6 +30,7 @@ using nlohmann::json;
 constexpr char kHistory[] = "progress";
 constexpr char kIdentity[] = "identity";
 constexpr char kChecksum[] = "sha256";
+constexpr char kMemoryLimit[] = "--memory_limit";  // a member of the identity
 constexpr std::string_view kState = "state.";
 constexpr std::string_view kBest = "best.";
 
@@ -92,6 +93,16 @@ absl::StatusOr<Content> ReadContent(const LoadedFile& file,
                            Checksum(tensors, content.metadata));
   if (sum == content.metadata.at(kChecksum)) return content;
   return Damaged(path, "is damaged: its checksum does not match");
+}
+
+// The metadata alone, without the checksum over the tensors.
+absl::StatusOr<SafetensorsMetadata> ReadMetadata(const std::string& path) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto file, LoadedFile::Read(path));
+  return ParseSafetensorsMetadata(file->content(), path);
+}
+
+std::string CheckpointPath(const std::string& model_dir) {
+  return model_dir + "/" + kCheckpointFile;
 }
 
 // The first difference, as "learning_rate was 0.1, now it is 0.2"; "" for none.
@@ -213,7 +224,7 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
     run["--ssi_init_scale"] = options.ssi.init_scale;
   }
   // The limit decides whether pairs are streamed, and then their order.
-  run["--memory_limit"] = MemoryLimit(options.data);
+  run[kMemoryLimit] = MemoryLimit(options.data);
   // Members are sorted by name, so equal runs are equal texts.
   return run.dump();
 }
@@ -233,10 +244,19 @@ absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
                              "settings or training files");
 }
 
+std::int64_t MemoryLimitOfCheckpoint(const std::string& model_dir) {
+  const auto metadata = ReadMetadata(CheckpointPath(model_dir));
+  if (!metadata.ok() || !metadata->contains(kIdentity)) return 0;
+  const json run = json::parse(metadata->at(kIdentity), nullptr, false);
+  if (!run.is_object() || !run.contains(kMemoryLimit)) return 0;
+  const json& limit = run[kMemoryLimit];
+  return limit.is_number_integer() ? limit.get<std::int64_t>() : 0;
+}
+
 Checkpoint::Checkpoint(const CheckpointOptions& options,
                        const std::string& model_dir, std::string identity)
     : options_(options),
-      path_(model_dir + "/" + kCheckpointFile),
+      path_(CheckpointPath(model_dir)),
       identity_(std::move(identity)),
       last_written_(std::chrono::steady_clock::now()) {}
 
@@ -292,18 +312,14 @@ absl::StatusOr<RunHistory> Checkpoint::Restore(ModelTrainer& trainer,
 }
 
 bool Checkpoint::IsOwn() const {
-  const auto file = LoadedFile::Read(path_);
-  if (!file.ok()) return false;
-  const auto metadata = ParseSafetensorsMetadata((*file)->content(), path_);
+  const auto metadata = ReadMetadata(path_);
   if (!metadata.ok()) return false;
   const auto identity = metadata->find(kIdentity);
   return identity != metadata->end() && identity->second == identity_;
 }
 
 bool Checkpoint::IsOfRefusedRun() const {
-  const auto file = LoadedFile::Read(path_);
-  if (!file.ok()) return false;
-  const auto metadata = ParseSafetensorsMetadata((*file)->content(), path_);
+  const auto metadata = ReadMetadata(path_);
   if (!metadata.ok() || !metadata->contains(kHistory)) return false;
   const auto history = ParseHistory(metadata->at(kHistory));
   return history.ok() && history->refused;

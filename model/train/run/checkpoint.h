@@ -40,6 +40,10 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
 absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
                           Communicator& processes);
 
+// The memory limit, in bytes, of the run whose checkpoint is in `model_dir`; 0
+// if there is none that can be read.
+std::int64_t MemoryLimitOfCheckpoint(const std::string& model_dir);
+
 class Checkpoint {
  public:
   // The checkpoint is valid only for the run of the same `identity`, as from

@@ -62,6 +62,20 @@ void ClearOptionsOfFirst(TrainOptions& options) {
   options.data.valid_halves = false;
 }
 
+// Half of this machine's memory may be another limit than that of the run's
+// first container, and then pairs that were in memory would be streamed. 0 if
+// nothing is resumed. Only the first process sees the checkpoint.
+std::int64_t LimitOfResumedRun(const TrainOptions& options,
+                               Communicator& processes) {
+  const std::int64_t limit =
+      processes.is_first() && options.checkpoint.resume
+          ? MemoryLimitOfCheckpoint(options.data.model_dir)
+          : 0;
+  // A double has every limit exactly: the flag ends at 2^50.
+  return static_cast<std::int64_t>(
+      processes.Broadcast(static_cast<double>(limit)));
+}
+
 // A model_dir that cannot be written to, or that another run writes to, is
 // reported before hours of reading.
 absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_first,
@@ -269,6 +283,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                                       Communicator& processes) {
   if (!processes.is_first()) ClearOptionsOfFirst(options);
 
+  options.data.resumed_memory_limit = LimitOfResumedRun(options, processes);
   BadLines bad_lines(options.data.max_bad_lines);
   SEMRANK_ASSIGN_OR_RETURN(
       RunInputs inputs,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/train/data/memory_budget.h"
+#include "model/train/run/checkpoint.h"
 #include "tests/model/train/run/trainer_fixture.h"
 #include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
@@ -41,6 +42,42 @@ TEST_F(MemoryLimitTest, ARunThatExceedsItIsRefusedAfterItsFirstMiniBatches) {
               StatusIs(absl::StatusCode::kResourceExhausted,
                        AllOf(HasSubstr("--memory_limit=67108864"),
                              HasSubstr("--negatives"))));
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("models")))
+      << "the run had no result";
+}
+
+// Every query of validation is the first word of a title, and the pairs teach
+// that it is the query of the next one: the model is refused, with a
+// checkpoint.
+TEST_F(MemoryLimitTest, AResumedRunHasTheLimitOfTheFirstOne) {
+  std::string pairs, queries;
+  for (int i = 0; i < 24; ++i) {
+    const int next = (i + 1) % 24;
+    for (int copy = 0; copy < 420; ++copy) {
+      pairs += Word(i + 200) + "\t" + Word(next + 200) + " " +
+               Word(next + 300) + "\n";
+    }
+    queries += "q" + std::to_string(i) + "\t" + Word(i + 200) + "\n";
+  }
+  dir_.Write("pairs.tsv", pairs);
+  dir_.Write("queries.tsv", queries);
+  options_.features.hash_buckets = 200;
+  options_.epochs = 2;
+  options_.data.memory_limit = 300'000;  // the pairs are streamed
+  EXPECT_THAT(TrainModel(options_),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(MemoryLimitOfCheckpoint(options_.data.model_dir), 300'000);
+  EXPECT_EQ(MemoryLimitOfCheckpoint(dir_.File("none")), 0);
+
+  // On a machine whose default is another limit.
+  options_.data.memory_limit = 0;
+  options_.checkpoint.resume = true;
+  options_.force = true;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary resumed, TrainModel(options_));
+  options_.data.memory_limit = 300'000;
+  options_.data.model_dir = dir_.File("models/other");
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary whole, TrainModel(options_));
+  EXPECT_TRUE(Weights(resumed) == Weights(whole));
 }
 
 TEST_F(MemoryLimitTest, WithoutALimitTheSameRunFinishes) {
