@@ -157,7 +157,7 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
 
 // The lock is still held: later, the name may be another run's.
 RunLock::~RunLock() {
-  if (is_held_) unlink(file_.path().c_str());
+  if (is_held_ && IsStillNamed(file_)) unlink(file_.path().c_str());
 }
 
 }  // namespace semrank

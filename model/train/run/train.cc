@@ -41,6 +41,14 @@ struct RunInputs {
   std::unique_ptr<RunLock> lock;       // of the first process
   std::optional<TrainingData> data;
   std::shared_ptr<const Collection> valid_queries;  // may be null
+
+  RunInputs() = default;
+  RunInputs(RunInputs&&) = default;
+  // A log alone is of no use: the run has failed before its first report. While
+  // the lock is held, no other run writes to the folder.
+  ~RunInputs() {
+    if (folder && lock) folder->RemoveIfAlone({kTrainingLogFile, kLockFile});
+  }
 };
 
 // The objects of a run, beside its data.
