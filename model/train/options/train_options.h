@@ -246,6 +246,7 @@ struct InitialModelOptions {
   std::string weights_sha256;
   // It was made to begin others from (TrainingFacts.general_start).
   bool is_general = false;
+  bool has_lexical = false;  // it has a lexical part
   // --judge_fraction of its run: the queries that it has not learned from.
   double judge_fraction = 0;
 };

@@ -33,10 +33,14 @@ std::string WhatMakesUnused(std::string_view flag,
         HasClicks(options.data) && options.features.lexical_weight == 0;
     if (!unused) return "";
     if (is_ssi) return by_tower;
-    const std::string& start = options.initial_model.version_dir;
-    return start.empty() ? "lexical=none"
-                         : absl::StrCat("init_from=", start,
-                                        ", whose model has no lexical part");
+    const InitialModelOptions& start = options.initial_model;
+    // A run that begins from a served model without a lexical part has none
+    // either (ContinueSettings); a general model does not decide it.
+    const bool start_decides =
+        !start.version_dir.empty() && !start.has_lexical && !start.is_general;
+    return start_decides ? absl::StrCat("init_from=", start.version_dir,
+                                        ", whose model has no lexical part")
+                         : "lexical=none";
   }
   if (flag == "max_position_weight") {
     return CorrectsPositions(options.loss) ? "" : "position_bias=none";

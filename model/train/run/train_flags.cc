@@ -92,6 +92,7 @@ absl::StatusOr<v1::ModelConfig> LoadInitialModel(const std::string& path,
       .version_dir = VersionPath(place.model_dir, model->version().version),
       .weights_sha256 = model->version().weights_sha256,
       .is_general = model->config().training().general_start(),
+      .has_lexical = model->config().has_lexical(),
       .judge_fraction = JudgeFractionOf(model->config().training())};
   if (!options.initial_model.is_general || model->config().has_lexical()) {
     options.served_version_dir = options.initial_model.version_dir;

@@ -73,6 +73,14 @@ TEST(UnusedFlagsTest, NamesTheStartWhoseLexicalWeightIsZero) {
               ElementsAre("--docs=d.tsv has no effect with "
                           "--init_from=models/shop/1, whose model has no "
                           "lexical part"));
+  // These would have one without the flag.
+  options.initial_model.has_lexical = true;
+  EXPECT_THAT(Unused(options, flags),
+              ElementsAre("--docs=d.tsv has no effect with --lexical=none"));
+  options.initial_model.has_lexical = false;
+  options.initial_model.is_general = true;
+  EXPECT_THAT(Unused(options, flags),
+              ElementsAre("--docs=d.tsv has no effect with --lexical=none"));
 }
 
 TEST(UnusedFlagsTest, SaysNothingOfFlagsThatAreUsed) {
