@@ -23,6 +23,147 @@
 #include "model/train/data/memory_budget.h"
 
 namespace semrank {
+namespace {
+
+// Adds up the rows of one query, title and position.
+std::vector<ClickRow> AddUpRows(std::vector<ClickRow> rows) {
+  const auto key = [](const ClickRow& row) {
+    return std::tuple(row.query, row.title, row.position);
+  };
+  std::ranges::sort(rows, {}, key);
+  std::vector<ClickRow> sums;
+  for (const ClickRow& row : rows) {
+    if (sums.empty() || key(sums.back()) != key(row)) {
+      sums.push_back(row);
+    } else {
+      sums.back().clicks += row.clicks;
+      sums.back().impressions += row.impressions;
+    }
+  }
+  return sums;
+}
+
+// Fewer queries may be ids by chance.
+constexpr std::size_t kMinIds = 20;
+constexpr double kIdShare = 0.95;
+constexpr std::size_t kMaxIdLetters = 4;
+
+// "17", "d17" and "doc 17", as they are normalised.
+bool LooksLikeId(std::string_view text) {
+  std::size_t letters = 0;
+  while (letters < text.size() &&
+         absl::ascii_isalpha(static_cast<unsigned char>(text[letters]))) {
+    ++letters;
+  }
+  // "iphone 14" is a query, and "doc 17" is an id.
+  if (letters > kMaxIdLetters) return false;
+  text.remove_prefix(letters);
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return absl::ascii_isdigit(c);
+  });
+}
+
+// Fewer than kMinIds do not.
+bool LookLikeIds(std::span<const TextId> ids, const TextInterner& texts) {
+  if (ids.size() < kMinIds) return false;
+  const auto num_ids = std::ranges::count_if(
+      ids, [&](TextId id) { return LooksLikeId(texts.text(id)); });
+  return static_cast<double>(num_ids) >=
+         kIdShare * static_cast<double>(ids.size());
+}
+
+// Whether each of `queries` is an id of the file. What cannot be read is
+// reported where the file is needed.
+bool HasAllAsIds(const std::string& path, std::span<const TextId> queries,
+                 const TextInterner& texts, int normalizer_version) {
+  BadLines ignored(std::numeric_limits<std::int64_t>::max(), /*num_before=*/0,
+                   [](std::string_view) {});
+  const auto reader = DocumentReader::Open(
+      path, {.format = DocumentFormatOf(path), .bad_lines = &ignored});
+  if (!reader.ok()) return false;
+  absl::flat_hash_set<TextId> ids;
+  std::string normalized;
+  for (;;) {
+    const auto block = (*reader)->NextBlock();
+    if (!block.ok()) return false;
+    if (block->empty()) break;
+    for (const FileDocument& document : block->documents) {
+      if (!NormalizeText(document.id, normalizer_version, normalized).ok()) {
+        continue;
+      }
+      // Only ids that are texts of the pairs are kept: a catalogue of millions
+      // then takes no more memory than the log.
+      if (const auto id = texts.Find(normalized)) ids.insert(*id);
+    }
+  }
+  return std::ranges::all_of(queries,
+                             [&](TextId query) { return ids.contains(query); });
+}
+
+// The file of the run whose ids `queries` are; empty = none.
+std::string FileOfIds(const DataOptions& options,
+                      std::span<const TextId> queries,
+                      const TextInterner& texts) {
+  for (const std::string& path :
+       {options.docs_file, options.valid_docs, options.valid_queries}) {
+    if (!path.empty() && IsRereadable(path) &&
+        HasAllAsIds(path, queries, texts, options.normalizer_version)) {
+      return path;
+    }
+  }
+  return "";
+}
+
+// Whether the click graph is complete.
+bool HasNoNegatives(std::span<const TextPair> pairs) {
+  const std::size_t num_queries = DistinctQueries(pairs).size();
+  const std::size_t num_titles = DistinctTitles(pairs).size();
+  // A complete graph has queries x titles pairs, so most logs are done without
+  // a table.
+  if (pairs.size() / num_queries < num_titles) return false;
+  const ClickedTitles clicked(pairs);
+  return std::ranges::all_of(pairs, [&](const TextPair& pair) {
+    return clicked.Of(pair.query).size() == num_titles;
+  });
+}
+
+absl::Status CheckQueriesAreNotIds(const TrainOptions& options,
+                                   std::span<const TextPair> pairs,
+                                   const TextInterner& texts,
+                                   const std::string& files) {
+  const std::vector<TextId> queries = DistinctQueries(pairs);
+  // Ids are not repeated. The queries of events were typed by users.
+  if (queries.size() < kMinIds || queries.size() < pairs.size() ||
+      !options.data.event_paths.empty()) {
+    return absl::OkStatus();
+  }
+  std::string problem = "looks like ids";
+  if (!LookLikeIds(queries, texts)) {
+    const std::string file = FileOfIds(options.data, queries, texts);
+    if (file.empty()) return absl::OkStatus();
+    problem = absl::StrFormat("has the ids of %s", file);
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the first column of %s %s, such as \"%s\": a line of --train is query "
+      "TAB title, not the id and text of a document or query. --force trains "
+      "on it",
+      files, problem, texts.text(pairs[0].query)));
+}
+
+// Towers can learn numbers by heart, but know nothing of a number that is new.
+// Ids that are words look like titles of one word, such as names of packages.
+void WarnIfTitlesAreIds(std::span<const TextPair> pairs,
+                        const TextInterner& texts, const std::string& files) {
+  if (!LookLikeIds(DistinctTitles(pairs), texts)) return;
+  absl::FPrintF(stderr,
+                "warning: the second column of %s looks like ids, such as "
+                "\"%s\": the model learns from the words of titles, so give "
+                "each document's title in its place\n",
+                files, texts.text(pairs[0].title));
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, const TrainOptions& options,
@@ -88,106 +229,6 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
       "title to learn from",
       absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
 }
-
-namespace {
-
-// Adds up the rows of one query, title and position.
-std::vector<ClickRow> AddUpRows(std::vector<ClickRow> rows) {
-  const auto key = [](const ClickRow& row) {
-    return std::tuple(row.query, row.title, row.position);
-  };
-  std::ranges::sort(rows, {}, key);
-  std::vector<ClickRow> sums;
-  for (const ClickRow& row : rows) {
-    if (sums.empty() || key(sums.back()) != key(row)) {
-      sums.push_back(row);
-    } else {
-      sums.back().clicks += row.clicks;
-      sums.back().impressions += row.impressions;
-    }
-  }
-  return sums;
-}
-
-// Fewer queries may be ids by chance.
-constexpr std::size_t kMinIds = 20;
-constexpr double kIdShare = 0.95;
-constexpr std::size_t kMaxIdLetters = 4;
-
-// "17", "d17" and "doc 17", as they are normalised.
-bool LooksLikeId(std::string_view text) {
-  std::size_t letters = 0;
-  while (letters < text.size() &&
-         absl::ascii_isalpha(static_cast<unsigned char>(text[letters]))) {
-    ++letters;
-  }
-  if (letters > kMaxIdLetters) return false;
-  text.remove_prefix(letters);
-  if (text.starts_with(' ')) text.remove_prefix(1);
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-    return absl::ascii_isdigit(c);
-  });
-}
-
-bool LookLikeIds(std::span<const TextId> queries, const TextInterner& texts) {
-  const auto num_ids = std::ranges::count_if(
-      queries, [&](TextId query) { return LooksLikeId(texts.text(query)); });
-  return static_cast<double>(num_ids) >=
-         kIdShare * static_cast<double>(queries.size());
-}
-
-// Whether each of `queries` is an id of the file. What cannot be read is
-// reported where the file is needed.
-bool HasAllAsIds(const std::string& path, std::span<const TextId> queries,
-                 const TextInterner& texts, int normalizer_version) {
-  BadLines ignored(std::numeric_limits<std::int64_t>::max(), /*num_before=*/0,
-                   [](std::string_view) {});
-  const auto reader = DocumentReader::Open(
-      path, {.format = DocumentFormatOf(path), .bad_lines = &ignored});
-  if (!reader.ok()) return false;
-  absl::flat_hash_set<TextId> ids;
-  std::string normalized;
-  for (;;) {
-    const auto block = (*reader)->NextBlock();
-    if (!block.ok()) return false;
-    if (block->empty()) break;
-    for (const FileDocument& document : block->documents) {
-      if (!NormalizeText(document.id, normalizer_version, normalized).ok()) {
-        continue;
-      }
-      if (const auto id = texts.Find(normalized)) ids.insert(*id);
-    }
-  }
-  return std::ranges::all_of(queries,
-                             [&](TextId query) { return ids.contains(query); });
-}
-
-// The file of the run whose ids `queries` are; empty = none.
-std::string FileOfIds(const DataOptions& options,
-                      std::span<const TextId> queries,
-                      const TextInterner& texts) {
-  for (const std::string& path :
-       {options.docs_file, options.valid_docs, options.valid_queries}) {
-    if (!path.empty() && IsRereadable(path) &&
-        HasAllAsIds(path, queries, texts, options.normalizer_version)) {
-      return path;
-    }
-  }
-  return "";
-}
-
-// Whether the click graph is complete.
-bool HasNoNegatives(std::span<const TextPair> pairs) {
-  const std::size_t num_queries = DistinctQueries(pairs).size();
-  const std::size_t num_titles = DistinctTitles(pairs).size();
-  if (pairs.size() / num_queries < num_titles) return false;
-  const ClickedTitles clicked(pairs);
-  return std::ranges::all_of(pairs, [&](const TextPair& pair) {
-    return clicked.Of(pair.query).size() == num_titles;
-  });
-}
-
-}  // namespace
 
 absl::StatusOr<std::vector<ClickRow>> ReadRows(
     const std::vector<std::string>& files, const TrainOptions& options,
@@ -256,33 +297,6 @@ absl::Status CheckRepeatsFit(const TrainOptions& options,
           1));
 }
 
-namespace {
-
-absl::Status CheckAreNoIds(const TrainOptions& options,
-                           std::span<const TextPair> pairs,
-                           const TextInterner& texts,
-                           const std::string& files) {
-  const std::vector<TextId> queries = DistinctQueries(pairs);
-  // Ids are not repeated. The queries of events were typed by users.
-  if (queries.size() < kMinIds || queries.size() < pairs.size() ||
-      !options.data.event_paths.empty()) {
-    return absl::OkStatus();
-  }
-  std::string problem = "looks like ids";
-  if (!LookLikeIds(queries, texts)) {
-    const std::string file = FileOfIds(options.data, queries, texts);
-    if (file.empty()) return absl::OkStatus();
-    problem = absl::StrFormat("has the ids of %s", file);
-  }
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "the first column of %s %s, such as \"%s\": a line of --train is query "
-      "TAB title, not the id and text of a document or query. --force trains "
-      "on it",
-      files, problem, texts.text(pairs[0].query)));
-}
-
-}  // namespace
-
 absl::Status CheckPairsCanTeach(const TrainOptions& options,
                                 std::span<const TextPair> pairs,
                                 const TextInterner& texts) {
@@ -298,8 +312,12 @@ absl::Status CheckPairsCanTeach(const TrainOptions& options,
         "--hard_negatives)",
         files));
   }
-  return options.force ? absl::OkStatus()
-                       : CheckAreNoIds(options, pairs, texts, files);
+  if (!options.force) {
+    SEMRANK_RETURN_IF_ERROR(
+        CheckQueriesAreNotIds(options, pairs, texts, files));
+  }
+  WarnIfTitlesAreIds(pairs, texts, files);
+  return absl::OkStatus();
 }
 
 std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {

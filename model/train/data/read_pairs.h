@@ -58,6 +58,7 @@ absl::Status CheckRepeatsFit(const TrainOptions& options,
 //   * the queries are ids: each stands once, and nearly all are a number with
 //     at most a few letters before it, or all are ids of a file of documents or
 //     queries that the options name. --force accepts them.
+// Warns on standard error of titles that are numbers of that kind.
 absl::Status CheckPairsCanTeach(const TrainOptions& options,
                                 std::span<const TextPair> pairs,
                                 const TextInterner& texts);

@@ -159,6 +159,24 @@ TEST_F(LoadTrainingDataTest, ADocumentsFileIsNoFileOfPairs) {
 }
 
 // Words, which nothing but the file shows to be ids.
+TEST_F(LoadTrainingDataTest, TitlesThatAreNumbersAreWarnedOf) {
+  const auto warning = [&](const std::string& title) {
+    std::string lines;
+    for (int i = 0; i < 40; ++i) {
+      lines += absl::StrFormat("query %d\t%s%d\n", i, title, i);
+    }
+    ::testing::internal::CaptureStderr();
+    EXPECT_THAT(Load(lines), IsOk());
+    return ::testing::internal::GetCapturedStderr();
+  };
+  for (const char* id : {"", "d", "doc-"}) {
+    EXPECT_THAT(warning(id), HasSubstr("the second column of ")) << id;
+  }
+  for (const char* title : {"package", "red shoe "}) {
+    EXPECT_THAT(warning(title), ::testing::Not(HasSubstr("warning")));
+  }
+}
+
 TEST_F(LoadTrainingDataTest, TheIdsOfAFileOfTheRunAreNoQueries) {
   std::string few = "android/am\tstart an activity\ngit-log\tshow commits\n";
   std::string lines = few;
