@@ -19,20 +19,6 @@ std::vector<TextId> Distinct(std::vector<TextId> ids) {
   return ids;
 }
 
-// Removes the pairs for which is_taken(pair) from `pairs` and returns them.
-template <typename IsTaken>
-std::vector<TextPair> TakePairs(std::vector<TextPair>& pairs,
-                                IsTaken is_taken) {
-  // Stable: the order of the rest is where each epoch's shuffle begins. Not
-  // std::ranges::stable_partition: clang 14 cannot compile GCC 12's subrange.
-  const auto first = std::stable_partition(
-      pairs.begin(), pairs.end(),
-      [&](const TextPair& pair) { return !is_taken(pair); });
-  std::vector<TextPair> taken(first, pairs.end());
-  pairs.erase(first, pairs.end());
-  return taken;
-}
-
 }  // namespace
 
 std::vector<TextId> DistinctQueries(std::span<const TextPair> pairs) {
@@ -99,6 +85,19 @@ std::span<const TextId> ClickedTitles::Of(TextId query) const {
   if (std::size_t{query} + 1 >= offsets_.size()) return {};
   return std::span(titles_).subspan(offsets_[query],
                                     offsets_[query + 1] - offsets_[query]);
+}
+
+std::vector<TextPair> TakePairs(
+    std::vector<TextPair>& pairs,
+    absl::FunctionRef<bool(const TextPair&)> is_taken) {
+  // The order of the rest is where each epoch's shuffle begins. Not
+  // std::ranges::stable_partition: clang 14 cannot compile GCC 12's subrange.
+  const auto first = std::stable_partition(
+      pairs.begin(), pairs.end(),
+      [&](const TextPair& pair) { return !is_taken(pair); });
+  std::vector<TextPair> taken(first, pairs.end());
+  pairs.erase(first, pairs.end());
+  return taken;
 }
 
 std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,

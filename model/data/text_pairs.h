@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "model/data/pair_reader.h"
 #include "model/data/text_table.h"
 
@@ -51,6 +52,12 @@ class ClickedTitles {
   std::vector<std::uint32_t> offsets_;
   std::vector<TextId> titles_;
 };
+
+// Removes the pairs for which is_taken(pair) from `pairs` and returns them.
+// Keeps the order of both.
+std::vector<TextPair> TakePairs(
+    std::vector<TextPair>& pairs,
+    absl::FunctionRef<bool(const TextPair&)> is_taken);
 
 // Removes the pairs of `fraction` of the distinct queries, at least one query,
 // from `pairs` and returns them, so that no query is on both sides. Keeps the

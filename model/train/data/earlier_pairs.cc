@@ -1,6 +1,5 @@
 #include "model/train/data/earlier_pairs.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -76,14 +75,9 @@ std::vector<TextPair> HoldOutQueriesByHash(double fraction, std::uint64_t seed,
                                            std::vector<TextPair>& pairs) {
   const TextHash hash(seed);
   const auto below = static_cast<std::uint64_t>(std::ldexp(fraction, 64));
-  // Stable: the order of the rest is where each epoch's shuffle begins.
-  const auto first = std::stable_partition(
-      pairs.begin(), pairs.end(), [&](const TextPair& pair) {
-        return hash(texts.text(pair.query)) >= below;
-      });
-  std::vector<TextPair> held_out(first, pairs.end());
-  pairs.erase(first, pairs.end());
-  return held_out;
+  return TakePairs(pairs, [&](const TextPair& pair) {
+    return hash(texts.text(pair.query)) < below;
+  });
 }
 
 std::vector<TextPair> HoldOutJudged(const DataOptions& options,

@@ -1,25 +1,18 @@
 #include "model/train/validation/trained_model.h"
 
-#include <filesystem>
 #include <string>
 #include <utility>
 
 #include "model/base/version.h"
 #include "model/format/model_config.h"
 #include "model/format/model_tensors.h"
+#include "model/format/version_directory.h"
 #include "model/nn/lexical_part.h"
 #include "model/train/data/training_features.h"
 #include "model/train/options/ssi_options.h"
 
 namespace semrank {
 namespace {
-
-// "shop" for "models/shop" and "models/shop/".
-std::string NameOfFolder(const std::string& model_dir) {
-  std::filesystem::path path = std::filesystem::path(model_dir);
-  if (!path.has_filename()) path = path.parent_path();
-  return path.filename().string();
-}
 
 // Sets what differs from models of towers.
 void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
@@ -37,7 +30,7 @@ void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
 v1::ModelConfig DescribeModel(const TrainOptions& options,
                               const Featurizer& featurizer) {
   v1::ModelConfig config;
-  config.set_name(NameOfFolder(options.data.model_dir));
+  config.set_name(ModelNameOf(options.data.model_dir));
   config.set_tower(options.tower.kind);
   config.mutable_hidden_dims()->Add(options.tower.hidden_dims.begin(),
                                     options.tower.hidden_dims.end());
