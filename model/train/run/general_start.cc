@@ -129,8 +129,10 @@ absl::StatusOr<LogLanguage> ReadLanguage(const DataOptions& data,
                                     featurizer);
 }
 
-absl::StatusOr<std::string> GeneralModelFor(const DataOptions& data) {
-  const std::string general = FindInstalledModel(kGeneralModel);
+absl::StatusOr<std::string> GeneralModelFor(const std::string& general,
+                                            const DataOptions& data) {
+  // A pipe would be empty when the run reads it, so such a log has no start
+  // by default.
   if (general.empty() || !HasClicks(data) ||
       !std::ranges::all_of(data.train_files, IsRereadable)) {
     return "";

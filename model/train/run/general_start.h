@@ -46,10 +46,11 @@ struct LogLanguage {
 absl::StatusOr<LogLanguage> ReadLanguage(const DataOptions& data,
                                          const Featurizer& featurizer);
 
-// The folder of the general model if it is installed and `data` is a small
-// English log, as standard error then says; otherwise "". Fails as LoadModel
-// and ReadLanguage.
-absl::StatusOr<std::string> GeneralModelFor(const DataOptions& data);
+// `general`, the folder of the general model, if `data` is a small English log,
+// as standard error then says; otherwise, or if `general` is "", "". Fails as
+// LoadModel and ReadLanguage.
+absl::StatusOr<std::string> GeneralModelFor(const std::string& general,
+                                            const DataOptions& data);
 
 }  // namespace semrank
 

@@ -160,7 +160,7 @@ absl::StatusOr<std::string> StartOf(const CommandLine& command_line,
       kShapeFlags,
       [&](std::string_view flag) { return command_line.IsSet(flag); });
   if (has_own_shape) return "";
-  return GeneralModelFor(flags.options.data);
+  return GeneralModelFor(FindInstalledModel(kGeneralModel), flags.options.data);
 }
 
 absl::StatusOr<const Recipe*> ChooseRecipe(

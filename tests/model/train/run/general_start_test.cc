@@ -9,6 +9,8 @@
 #include "model/events/event.h"
 #include "model/events/event_files.h"
 #include "model/events/event_frames.h"
+#include "tests/model/train/run/trainer_fixture.h"
+#include "tests/model/train/train_model.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -74,6 +76,60 @@ TEST_F(GeneralStartTest, EventsOfManyPairsAreNoSmallLog) {
 TEST_F(GeneralStartTest, EventsThatCannotBeReadAreAnError) {
   EXPECT_THAT(ReadEvents(dir_.File("none")),
               StatusIs(absl::StatusCode::kNotFound));
+}
+
+// Logs that begin from a model of the words of the tiny corpus, and logs that
+// do not.
+class GeneralModelTest : public TrainerTest {
+ protected:
+  GeneralModelTest() : general_(options_.data.model_dir) {
+    options_.features.kind = v1::FEATURE_KIND_LETTERS_AND_WORDS;
+    options_.epochs = 1;
+    options_.force = true;
+    EXPECT_THAT(TrainModel(options_), IsOk());
+  }
+
+  std::string ModelForPairs(const std::string& pairs) {
+    DataOptions data;
+    data.train_files = {dir_.Write("log.tsv", pairs)};
+    return ModelFor(general_, data);
+  }
+  static std::string ModelFor(const std::string& general,
+                              const DataOptions& data) {
+    const auto model = GeneralModelFor(general, data);
+    EXPECT_THAT(model, IsOk());
+    return model.value_or("failed");
+  }
+
+  const std::string general_;
+  const std::string known_pair_ = Word(1) + " " + Word(2) + "\t" + Word(203);
+};
+
+TEST_F(GeneralModelTest, SmallLogsOfItsLanguageBeginFromIt) {
+  EXPECT_EQ(ModelForPairs(known_pair_ + " unknown\n"), general_);
+  EXPECT_EQ(ModelForPairs("roter schuh\t" + Word(203) + "\n"), "");
+}
+
+TEST_F(GeneralModelTest, LargeLogsDoNotBeginFromIt) {
+  std::string pairs;
+  for (std::int64_t i = 0; i <= kMaxPairsForGeneral; ++i) {
+    pairs += known_pair_ + "\n";
+  }
+  EXPECT_EQ(ModelForPairs(pairs), "");
+}
+
+TEST_F(GeneralModelTest, WithoutFilesToReadTwiceItIsNotChosen) {
+  DataOptions data;
+  data.docs_file = dir_.File("docs.tsv");
+  EXPECT_EQ(ModelFor(general_, data), "");
+  data.train_files = {"-"};
+  EXPECT_EQ(ModelFor(general_, data), "");
+}
+
+TEST_F(GeneralModelTest, WithoutAModelNothingIsRead) {
+  DataOptions data;
+  data.train_files = {dir_.File("missing.tsv")};
+  EXPECT_EQ(ModelFor("", data), "");
 }
 
 }  // namespace
