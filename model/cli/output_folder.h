@@ -14,7 +14,8 @@ namespace semrank {
 
 class OutputFolder {
  public:
-  // Creates `path` and its parents where they are missing.
+  // Creates `path` and its parents where they are missing. Fails as
+  // ErrnoStatus does.
   static absl::StatusOr<OutputFolder> Create(const std::string& path);
   // Removes the folders that Create has made and that are empty.
   ~OutputFolder();

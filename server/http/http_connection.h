@@ -56,9 +56,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void StopWaiting();
   void OnDeadline();
   void AwaitDeadline(absl::Duration timeout);
-  // Bytes that the client sent or read since the last deadline.
+  // Bytes that the client sent or read since the last call. Each call begins
+  // the next period.
   std::uint64_t BytesOfPeriod();
-  // Whether they are enough, so that it gets another one.
+  // Whether they are enough; then it also sets the next deadline.
   bool MadeProgress(std::uint64_t num_bytes);
 
   void DetectTls();

@@ -1,7 +1,7 @@
 // Finds out whether the texts of a run are of the language of the model that
 // it begins from, by the words and letter n-grams that the model knows.
 //
-//   Threads  thread-safe.
+//   Threads  one thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_START_START_LANGUAGE_H_
 #define SEMRANK_MODEL_TRAIN_START_START_LANGUAGE_H_
 
