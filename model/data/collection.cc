@@ -26,6 +26,11 @@
 namespace semrank {
 namespace {
 
+// Three passes fill a collection: documents, queries, judgements. The first two
+// number the ids of their file in an index, in which the third looks up the ids
+// of each judgement. Texts are stored as normalised, so rankers never see what
+// the file has.
+
 using IdIndex = absl::flat_hash_map<std::string, std::uint32_t>;
 
 // Indices are 32 bits wide, and a file's unknown ids are numbered after the
@@ -47,6 +52,8 @@ std::string UseText(const FileDocument& document, int normalizer_version,
   const absl::Status status =
       NormalizeText(document.title, normalizer_version, text);
   if (!status.ok()) return std::string(status.message());
+  // The index is changed last, so that a text that is refused leaves its id
+  // free for a later line.
   const auto next = static_cast<std::uint32_t>(index.size());
   if (next >= kMaxTexts) return "too many lines";
   return index.emplace(id, next).second
@@ -76,6 +83,8 @@ absl::Status ReadTextsWithIds(
         num_long_texts += IsTooLong(document.title, kDefaultMaxTextBytes);
         keep(std::move(document.id), std::move(text));
       } else {
+        // The reader counts the lines that it cannot parse itself; these are
+        // the lines whose document a collection cannot use.
         SEMRANK_RETURN_IF_ERROR(bad_lines.Add(path, block.lines[i], problem));
       }
     }
@@ -89,6 +98,8 @@ void SortDocuments(Collection& collection, IdIndex& index) {
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return collection.document_ids[a] > collection.document_ids[b];
   });
+  // The members that count lines are still 0 here, so a new collection may
+  // replace the old one.
   Collection sorted;
   for (const std::uint32_t document : order) {
     std::string& id = collection.document_ids[document];
@@ -129,6 +140,8 @@ class QrelsReader {
     }
     const std::optional<int> grade = ParseGrade(fields[3]);
     if (!grade) {
+      // A judgement that is skipped would leave a query with other relevant
+      // documents than its file says, and change its NDCG without a sign.
       return {
           absl::StrFormat("the grade '%s' is not a whole number from %d to %d",
                           fields[3], -kMaxGrade, kMaxGrade),
@@ -143,6 +156,8 @@ class QrelsReader {
     }
     const auto query = query_index_.find(fields[0]);
     if (query == query_index_.end()) {
+      // One file of qrels often serves several sets of queries, such as dev
+      // and test.
       ++collection_.num_unknown_queries;
       return {};
     }
@@ -159,6 +174,8 @@ class QrelsReader {
             .try_emplace(document_id,
                          static_cast<std::uint32_t>(document_index_.size()))
             .first->second;
+    // The set has 8 bytes a judgement: the query in the upper half, the
+    // document in the lower one.
     if (!seen_.insert(std::uint64_t{query} << 32 | document).second) {
       return absl::StrFormat("document '%s' was judged before for this query",
                              document_id);
@@ -187,6 +204,8 @@ absl::Status CheckUsable(const Collection& collection,
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: no documents", files.documents));
   }
+  // A mean over queries without a relevant document would be 0 for
+  // every ranker.
   if (std::none_of(collection.queries.begin(), collection.queries.end(),
                    [](const JudgedQuery& q) { return q.HasRelevant(); })) {
     return absl::FailedPreconditionError(absl::StrFormat(
@@ -274,6 +293,7 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: names no query of --queries", path));
   }
+  // A file may name a query of a slice twice; a mean must not count it twice.
   for (Slice& slice : slices) {
     std::sort(slice.queries.begin(), slice.queries.end());
     slice.queries.erase(std::unique(slice.queries.begin(), slice.queries.end()),

@@ -21,8 +21,12 @@
 namespace semrank {
 namespace {
 
+// One function parses one record of one format into a FileDocument. None of
+// them knows of lines, files or limits: document_reader.h adds these.
+
 using Json = nlohmann::json;
 
+// The fields of v1.Document, as a header line of a csv file names them.
 constexpr std::string_view kColumns[] = {"id", "document_id", "title", "tags",
                                          "payload"};
 
@@ -35,6 +39,8 @@ absl::Status SetId(std::string_view id, const DocumentFormOptions& options,
                    FileDocument& document) {
   document.id = id;
   document.numeric_id = options.numeric_ids;
+  // FailedPrecondition: with the flag and names as ids every line of the file
+  // is wrong, so the reader ends at the first one.
   if (!options.numeric_ids || IsNumber(id)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
       "the id \"%s\" is not a number from 0 to 2^64 - 1 (--numeric_ids)", id));
@@ -56,6 +62,8 @@ absl::Status SetText(std::string_view field, const Json& value,
 
 // Protobuf prints 64-bit numbers as strings and takes both; pandas writes 7.0.
 absl::Status SetJsonId(const Json& value, FileDocument& document) {
+  // nlohmann keeps whole numbers of up to 64 bits exact; 7.0 is a double, which
+  // is exact up to 2^53.
   constexpr double kTwoTo64 = 18446744073709551616.0;
   document.numeric_id = true;
   if (value.is_number_unsigned()) {
@@ -71,6 +79,8 @@ absl::Status SetJsonId(const Json& value, FileDocument& document) {
     return absl::OkStatus();
   }
   SEMRANK_RETURN_IF_ERROR(SetText("id", value, document.id));
+  // "id": "7" is the number 7 and "id": "doc-7" a name, as the API has two
+  // fields for them.
   document.numeric_id = IsNumber(document.id);
   return absl::OkStatus();
 }
@@ -87,6 +97,7 @@ absl::Status SetJsonTags(const Json& value, FileDocument& document) {
 absl::Status SetJsonPayload(const Json& value, FileDocument& document) {
   std::string base64;
   SEMRANK_RETURN_IF_ERROR(SetText("payload", value, base64));
+  // Protobuf's JSON has standard base64 and accepts the one for URLs.
   return absl::Base64Unescape(base64, &document.payload) ||
                  absl::WebSafeBase64Unescape(base64, &document.payload)
              ? absl::OkStatus()
@@ -106,6 +117,8 @@ absl::Status SetJsonField(const std::string& name, const Json& value,
         "and payload",
         name));
   }
+  // The order of members in an object is not fixed, so the first one found must
+  // not win.
   if (!document.id.empty()) return JsonError("id and document_id are given");
   return is_name ? SetText(name, value, document.id)
                  : SetJsonId(value, document);
@@ -146,6 +159,7 @@ absl::Status ParseTsvDocument(std::string_view line,
         absl::StrFormat("\"%s\" has no id: want \"doc_id<TAB>title\"",
                         line.substr(tab == line.npos ? 0 : tab + 1)));
   }
+  // A line may begin with a tab, an empty id, only where ids are optional.
   SEMRANK_RETURN_IF_ERROR(SetId(line.substr(0, tab), options, document));
   const std::string_view text = line.substr(tab + 1);
   // The last tab: a title may contain tabs.
@@ -156,6 +170,8 @@ absl::Status ParseTsvDocument(std::string_view line,
 }
 
 absl::Status ParseJsonDocument(std::string_view line, FileDocument& document) {
+  // Many exports are one array. It could be megabytes long in one line, and all
+  // other lines would be bad, so this is an error of the file.
   if (line.starts_with('[')) {
     return absl::FailedPreconditionError(
         "a JSON array: want JSON lines (.jsonl), an object per line, as "
@@ -184,6 +200,7 @@ absl::Status CheckCsvColumns(const std::vector<std::string>& columns,
   const auto count = [&](std::string_view name) {
     return std::ranges::count(columns, name);
   };
+  // Two columns of one name would leave open which of them counts.
   const auto num_ids = count("id") + count("document_id");
   return count("title") == 1 &&
                  (num_ids == 1 || (num_ids == 0 && options.ids_are_optional))
@@ -209,6 +226,8 @@ absl::Status ParseCsvDocument(const std::vector<std::string>& columns,
     } else if (column == "tags") {
       document.tags = SplitTags(fields[i]);
     } else if (column == "payload") {
+      // CSV has no way to write bytes, so a payload is text as it stands here,
+      // and base64 in JSON.
       document.payload = std::move(fields[i]);
     } else if (!fields[i].empty()) {
       SEMRANK_RETURN_IF_ERROR(SetId(fields[i], options, document));
@@ -231,11 +250,14 @@ absl::StatusOr<bool> CsvRecord::AddLine(std::string_view line) {
   if (num_lines_ == 0) {
     fields_.emplace_back();
   } else {
+    // The line break belongs to the quoted field; LineReader has removed it.
     fields_.back() += '\n';
   }
   ++num_lines_;
   bool was_quoted = false;  // this field, which has ended
   for (std::size_t i = 0; i < line.size(); ++i) {
+    // The order of the cases is that of a state machine: inside quotes first,
+    // then the comma, then what RFC 4180 forbids.
     const char c = line[i];
     if (quoted_ && c == '"' && line.substr(i + 1).starts_with('"')) {
       fields_.back() += line[++i];

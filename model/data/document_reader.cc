@@ -47,6 +47,8 @@ absl::Status DocumentReader::ReadColumnNames() {
   SEMRANK_ASSIGN_OR_RETURN(const bool more, NextRecord());
   // An empty file has no documents, which is not an error.
   if (!more) return absl::OkStatus();
+  // Without valid names no field of any line has a meaning, so they are no bad
+  // line but an error.
   columns_ = csv_.fields();
   const std::string problem =
       problem_.empty()
@@ -62,6 +64,8 @@ absl::StatusOr<bool> DocumentReader::NextRecord() {
   SEMRANK_ASSIGN_OR_RETURN(const bool more, lines_->Next(line));
   if (!more) return false;
   first_line_ = lines_->line_number();
+  // A copy: `line` is valid until the next line, and a csv record may need
+  // several of them.
   record_ = line;
   problem_ = ProblemOfLine(line);
   // The rest of a truncated line is unknown, also whether it has quotes.
@@ -77,6 +81,9 @@ absl::StatusOr<bool> DocumentReader::NextCsvRecord() {
   while (true) {
     const absl::StatusOr<bool> complete = csv_.AddLine(line);
     if (complete.ok() && *complete) return true;
+    // The fault is in the line in which the last quote opened, so this line
+    // alone is bad. A fault in a later line shows that the quote before it was
+    // never closed.
     if (!complete.ok() && csv_.num_lines() == csv_.quote_line() + 1) {
       problem_ = ToStd(complete.status().message());
       return true;
@@ -88,6 +95,7 @@ absl::StatusOr<bool> DocumentReader::NextCsvRecord() {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, lines_->Next(line));
     if (!more) return OpenQuoteError("is never closed");
     (record_ += '\n') += line;
+    // An open quote would otherwise collect the rest of a file of any size.
     if (IsTruncated(record_)) {
       return OpenQuoteError(absl::StrFormat("is not closed within %d bytes",
                                             LineReader::kMaxLineBytes));
@@ -125,6 +133,7 @@ bool DocumentReader::IsOurs() const {
 }
 
 absl::StatusOr<DocumentBlock> DocumentReader::NextBlock() {
+  // The call before returned the documents that stood before this error.
   SEMRANK_RETURN_IF_ERROR(error_);
   DocumentBlock block;
   std::size_t num_bytes = 0;
@@ -136,12 +145,20 @@ absl::StatusOr<DocumentBlock> DocumentReader::NextBlock() {
     if (!error_.ok() || !*more) break;
     line_number_ = lines_->line_number();
     block.end = lines_->fraction_read();
+    // A run that continues shows its own share of the file only.
     if (line_number_ <= options_.num_lines_before) block.begin = block.end;
+    // Lines of other shards are parsed all the same, since a csv record ends
+    // where its quotes say. They are not checked: the shard that has a line
+    // reports it.
     if ((record_.empty() && !EmptyLinesAreTexts()) || !IsOurs()) continue;
     SEMRANK_RETURN_IF_ERROR(AddDocument(block));
+    // The bytes of lines stand for those of documents, which have about the
+    // same texts.
     num_bytes += record_.size();
   }
   if (block.empty()) {
+    // The share of bad lines is that of this shard: its bad lines, of
+    // its lines.
     SEMRANK_RETURN_IF_ERROR(bad_lines_.EndFile(
         lines_->path(), options_.shard.NumLines(lines_->line_number())));
   }
@@ -159,6 +176,8 @@ absl::Status DocumentReader::AddDocument(DocumentBlock& block) {
                                       ToStd(status.message())));
   }
   if (!status.ok()) {
+    // --max_bad_lines counts lines, so a bad record of csv counts with all of
+    // its lines.
     return bad_lines_.Add(lines_->path(), first_line_, ToStd(status.message()),
                           lines_->line_number() - first_line_ + 1);
   }

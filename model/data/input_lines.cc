@@ -19,11 +19,15 @@
 namespace semrank {
 namespace {
 
+// All readers report bad lines through one object, so the limit of a run holds
+// over all its files, and a user sees the first ten lines of whatever file.
+
 // Enough to see what is wrong with a file, few enough to read.
 constexpr std::int64_t kMaxReported = 10;
 constexpr auto kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 std::string Format(const BadLineLimit& limit) {
+  // The form that Parse reads, without the part that is no limit.
   const std::string share = absl::StrFormat("%g%%", 100 * limit.share);
   if (limit.share >= 1) return absl::StrFormat("%d", limit.lines);
   return limit.lines == kAnyNumber
@@ -32,6 +36,7 @@ std::string Format(const BadLineLimit& limit) {
 }
 
 absl::Status Parse(const std::string& text, BadLineLimit& limit) {
+  // The part that is not given is no limit: "5%" allows any number of lines.
   BadLineLimit parsed(kAnyNumber);
   for (absl::string_view part : absl::StrSplit(text, ',')) {
     double percent = 100;
@@ -88,6 +93,8 @@ absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
 }
 
 absl::Status BadLines::EndFile(std::string_view path, std::int64_t num_lines) {
+  // Only the end of a file gives its number of lines. The limit of lines holds
+  // from the first line on.
   const std::int64_t num_bad =
       count_ - std::exchange(count_before_file_, count_);
   if (static_cast<double>(num_bad) <=
@@ -124,6 +131,7 @@ absl::Status ForEachLine(
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
     if (!more) return bad_lines.EndFile(path, reader->line_number());
     LineProblem problem = ProblemOfLine(line);
+    // The caller never sees a line that is cut off or not UTF-8.
     if (problem.reason.empty()) problem = use(line);
     if (problem.reason.empty()) continue;
     if (problem.refuses_file) {
@@ -137,6 +145,7 @@ absl::Status ForEachLine(
 
 bool IsRereadable(const std::string& path) {
   std::error_code error;
+  // /dev/stdin and <(zcat log.gz) are pipes or devices, not regular files.
   return path != "-" && std::filesystem::is_regular_file(path, error);
 }
 
@@ -144,6 +153,8 @@ std::int64_t SizeOf(const std::vector<std::string>& paths) {
   std::int64_t bytes = 0;
   for (const std::string& path : paths) {
     std::error_code error;
+    // A share of the others alone would be wrong, so one pipe makes the
+    // size unknown.
     if (!IsRereadable(path)) return 0;
     bytes += static_cast<std::int64_t>(std::filesystem::file_size(path, error));
     if (error) return 0;

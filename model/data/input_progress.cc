@@ -23,6 +23,8 @@ void InputProgress::Start(double begin) {
 void InputProgress::StartBlock(double begin, double end,
                                std::size_t num_items) {
   if (!bar_.has_value()) Start(begin);
+  // The block covers the lines that were skipped before it too, so the bar
+  // never stands still or jumps back.
   begin_ = end_;
   end_ = end;
   num_block_items_ = num_items;
@@ -35,6 +37,7 @@ void InputProgress::Update(std::size_t num_done, std::int64_t num_items) {
 }
 
 void InputProgress::UpdateTo(double fraction, std::int64_t num_items) {
+  // Without a size the bar has no end, and shows how many items are done.
   if (num_bytes_ == 0) {
     bar_->Update(num_items);
     return;

@@ -12,6 +12,9 @@
 namespace semrank {
 namespace {
 
+// A line is checked from the cheap to the expensive: bytes, number of fields,
+// header, numbers, and the texts last, as normalising takes most of the time.
+
 constexpr int kMaxFields = 5;
 
 // Returns the number of fields of `line` and stores the first kMaxFields in
@@ -31,6 +34,8 @@ absl::Status ParseCount(std::string_view name, std::string_view text,
                         std::int64_t& count) {
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, count);
+  // from_chars accepts neither blanks nor a plus sign, and reports what does
+  // not fit in 64 bits.
   if (error == std::errc() && stopped == end && count >= 0) {
     return absl::OkStatus();
   }
@@ -53,6 +58,8 @@ absl::Status ParseText(std::string_view name, std::string_view text,
     return absl::OutOfRangeError(
         absl::StrFormat("%s has neither letters nor numbers", name));
   }
+  // The limit counts normalised bytes, as one character may become many: four
+  // titles of a megabyte of U+FDFA took 5 GB.
   if (static_cast<std::int64_t>(normalized.size()) <= texts.max_bytes) {
     return absl::OkStatus();
   }
@@ -96,9 +103,11 @@ absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair,
   std::string_view fields[kMaxFields];
   const int num_fields = SplitTabs(line, fields);
   SEMRANK_RETURN_IF_ERROR(CheckFields(num_fields, judged));
+  // A header would teach that the query "query" means the title "title".
   if (IsHeader(fields[0], fields[1])) {
     return absl::InvalidArgumentError("is a header, not a pair");
   }
+  // `pair` is reused for all lines, so what this line does not have is reset.
   pair.clicks = 1;
   pair.impressions = 0;
   pair.position = 0;
@@ -141,6 +150,8 @@ double PairReader::fraction_read() const {
   if (num_bytes_ == 0) return 0;
   double bytes = static_cast<double>(num_bytes_before_);
   if (file_ != nullptr) {
+    // The share is that of the compressed file, so a .gz counts with its size
+    // on disk.
     bytes += file_->fraction_read() *
              static_cast<double>(SizeOf({paths_[next_path_ - 1]}));
   }
@@ -151,6 +162,8 @@ absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;
   const absl::Status status = ParsePair(line, lines_, pair, texts_);
+  // Users do search for "???". Such lines are not a fault of the file, so they
+  // are not among its bad lines.
   if (absl::IsOutOfRange(status)) {
     ++num_without_words_;
     return false;

@@ -10,6 +10,7 @@
 namespace semrank {
 
 std::optional<Shard> ParseShard(std::string_view text) {
+  // "2" alone has an empty second part, which is not a number.
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(ToAbsl(text), absl::MaxSplits('/', 1));
   Shard shard;

@@ -23,6 +23,7 @@ std::vector<TextId> Distinct(std::vector<TextId> ids) {
 
 std::vector<TextId> DistinctQueries(std::span<const TextPair> pairs) {
   std::vector<TextId> ids;
+  // Sorting a list takes less memory than a hash set of the same ids.
   for (const TextPair& pair : pairs) ids.push_back(pair.query);
   return Distinct(std::move(ids));
 }
@@ -105,6 +106,7 @@ std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
   std::vector<TextId> queries = DistinctQueries(pairs);
   Random random(seed, RandomPurpose::kHeldOutQueries);
   Shuffle(random, queries);
+  // A fraction of few queries may round to none.
   queries.resize(std::max<std::size_t>(
       1, std::llround(fraction * static_cast<double>(queries.size()))));
   std::sort(queries.begin(), queries.end());
@@ -122,6 +124,7 @@ class ClickComponents {
  public:
   explicit ClickComponents(std::span<const TextPair> pairs) {
     for (const TextPair& pair : pairs) {
+      // Union-find without ranks: path compression alone keeps the paths short.
       parents_[Root(pair.query)] = Root(pair.title);
     }
   }

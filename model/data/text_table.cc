@@ -10,6 +10,10 @@
 namespace semrank {
 namespace {
 
+// The bags of all texts stand one after another, in the layout of a sparse
+// matrix by rows (CSR): offsets_ has where each begins, indices_ its features,
+// counts_ how often each occurs. A mini-batch gathers some of these rows.
+
 // Counts are bytes, as nearly all are 1 or 2. This one says that the count is
 // in large_counts_.
 constexpr std::uint8_t kLargeCount = 255;
@@ -75,6 +79,8 @@ TextId TextBags::Append(std::string_view text, const Featurizer& featurizer) {
 
 void TextBags::AppendBags(const TextInterner& texts,
                           const Featurizer& featurizer) {
+  // `bag` keeps its memory from text to text; its counts are floats, as kernels
+  // read them.
   BagBatch bag;
   offsets_.reserve(texts.size() + 1);
   for (std::size_t id = 0; id < texts.size(); ++id) {
@@ -99,6 +105,7 @@ void TextBags::AppendSequences(const TextInterner& texts,
     }
     return number;
   };
+  // The padding must be number kPadding, so it comes first.
   number_of(kPaddingWord);
   word_offsets_.reserve(texts.size() + 1);
   for (std::size_t id = 0; id < texts.size(); ++id) {
@@ -111,6 +118,8 @@ void TextBags::AppendSequences(const TextInterner& texts,
 
 void TextBags::AppendEntries(const BagBatch& bag) {
   for (const float count : bag.counts) {
+    // The key of a large count is the number of the entry, so a bag is found
+    // without reading those before it.
     const bool large = count >= kLargeCount;
     if (large) large_counts_[counts_.size()] = count;
     counts_.push_back(large ? kLargeCount : static_cast<std::uint8_t>(count));
@@ -127,6 +136,8 @@ std::uint32_t TextBags::BagSize(std::uint32_t id) const {
 
 absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
                               BagBatch& batch) const {
+  // Offsets are needed before any bag is copied: then threads can fill disjoint
+  // ranges without waiting for each other.
   batch.offsets.resize(ids.size() + 1);
   std::uint64_t size = 0;
   batch.offsets[0] = 0;

@@ -18,6 +18,9 @@
 namespace semrank {
 namespace {
 
+// The rank of a line (field 4) and the order of lines are ignored, as trec_eval
+// does: only the score orders a ranking.
+
 // Adds the lines of a run to the rankings of their queries.
 class RunReader {
  public:
@@ -70,6 +73,8 @@ class RunReader {
 
  private:
   std::string Add(std::uint32_t query, absl::string_view id, float score) {
+    // Documents that the collection does not have are numbered after its own,
+    // so that they keep their place in the ranking.
     const auto [found, is_new] = documents_.try_emplace(
         id, static_cast<std::uint32_t>(documents_.size()));
     const std::uint32_t document = found->second;

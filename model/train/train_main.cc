@@ -115,6 +115,7 @@ absl::Status MakeWithoutClicks(const TrainFlags& flags) {
 std::vector<FlagValue> GivenFlags(const CommandLine& command_line) {
   std::vector<FlagValue> values = command_line.Values();
   std::erase_if(values, [&](const FlagValue& flag) {
+    // A value of the environment or of a file was given as well.
     return !command_line.IsSet(flag.name);
   });
   return values;
@@ -125,6 +126,7 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags, int& exit_code) {
   // Before anything else that can fail: DisconnectProcesses then ends the run
   // of all processes.
   SEMRANK_ASSIGN_OR_RETURN(Communicator* const processes, ConnectProcesses());
+  // Options can be printed without pairs and without a folder for the model.
   if (flags.prints_options) {
     SEMRANK_ASSIGN_OR_RETURN(const std::string text,
                              DescribeOptions(command_line, flags));
@@ -138,12 +140,14 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags, int& exit_code) {
     absl::FPrintF(stderr, "%s\n", line);
   }
   if (!HasClicks(flags.options.data)) {
+    // Nothing is learned, so the other processes have nothing to do.
     return processes->Agree(processes->is_first() ? MakeWithoutClicks(flags)
                                                   : absl::OkStatus());
   }
   SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
                            Train(flags.options, given, *processes));
   Print(summary, flags.prints_json);
+  // A rejected model is not an error of the run, but a script must notice it.
   if (summary.outcome == RunOutcome::kRejected) exit_code = kExitRejected;
   return absl::OkStatus();
 }
@@ -158,6 +162,7 @@ int main(int argc, char** argv) {
   // Before the command line is read, so that of several processes one prints
   // its errors.
   SilenceOtherRanks();
+  // The command line refers to the fields of `flags`, so these come first.
   TrainFlags flags;
   CommandLine command_line(kInfo);
   AddTrainFlags(command_line, flags);

@@ -21,6 +21,8 @@ absl::StatusOr<std::unique_ptr<InMemoryBatches>> InMemoryBatches::Create(
     num_pairs += Repetitions(pair.clicks, options.loss);
   }
   constexpr std::int64_t kMaxPairs = std::numeric_limits<std::uint32_t>::max();
+  // The order of an epoch is a list of 32-bit numbers, and a random place in it
+  // is drawn with 32 bits.
   if (num_pairs > kMaxPairs) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "an epoch would have %d pairs, of at most %d; --clicks=weight counts "

@@ -5,6 +5,7 @@
 #include <numeric>
 
 namespace semrank {
+
 void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
                              MiniBatch& batch) {
   batch.queries.clear();
@@ -23,6 +24,7 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
   batch.candidates.Clear();
   batch.masked.Clear();
   batch.all_titles = false;
+  // A stream knows the clicks of this batch only.
   if (clicked_ == nullptr) clicked_in_batch_ = ClickedTitles(pairs);
   NumberTitles(batch);
   if (DrawsTitles(options_)) {
@@ -30,6 +32,8 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
     return;
   }
   MaskClicked(batch);
+  // With J as large as the batch a list for each pair would only repeat
+  // the batch.
   if (options_.negatives == 0 || options_.negatives >= batch.num_pairs() - 1) {
     batch.all_titles = true;
     for (int i = 0; options_.hard_negatives > 0 && i < batch.num_pairs(); ++i) {
@@ -59,6 +63,8 @@ void NegativeSampler::MaskClicked(MiniBatch& batch) {
   for (int i = 0; i < batch.num_pairs(); ++i) {
     by_title_.emplace_back(batch.titles[i], i);
   }
+  // A title that several pairs have clicked stands once for each of them, and
+  // all of these positions are masked.
   std::ranges::sort(by_title_);
   first_pairs_.clear();
   for (int i = 0; i < batch.num_pairs(); ++i) {

@@ -88,6 +88,7 @@ std::optional<std::string> Mistype(std::string_view text, Random& random) {
   const auto begin = static_cast<std::size_t>(word.data() - text.data());
   std::string edited(text.substr(0, begin));
   edited += MistypedWord(word, random);
+  // The rest of the text stays as it is, with its blanks.
   edited += main_words.substr(begin + word.size());
   if (main_words.size() == text.size()) return edited;
   // The further words follow from the words.

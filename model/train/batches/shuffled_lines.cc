@@ -18,6 +18,11 @@
 namespace semrank {
 namespace {
 
+// A block of a plain file is a range of bytes that need not begin or end with a
+// line. A line belongs to the block in which it begins: the reader of a block
+// skips the end of the line before, and reads its own last line beyond the
+// block. So each line is read once.
+
 // What IsCompressed needs.
 constexpr std::size_t kMagicBytes = 4;
 // Most lines end within this much of the block's end.

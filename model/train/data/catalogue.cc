@@ -25,6 +25,8 @@ absl::StatusOr<std::vector<TextId>> ReadCatalogue(const DataOptions& options,
   for (const std::string& text : documents.texts) {
     SEMRANK_RETURN_IF_ERROR(
         NormalizeText(text, options.normalizer_version, normalized));
+    // A title without letters and numbers has no trigram, so the lexical part
+    // can never find it.
     if (!normalized.empty()) titles.push_back(texts.Intern(normalized));
   }
   std::ranges::sort(titles);
@@ -40,6 +42,7 @@ double ShareOfTitles(std::span<const TextId> catalogue,
                      absl::FunctionRef<bool(TextId)> counts) {
   std::int64_t num_counted = 0, num_known = 0;
   for (const TextId title : catalogue) {
+    // Titles that the sample of a stream cannot have say nothing about the log.
     if (!counts(title)) continue;
     ++num_counted;
     num_known += std::ranges::binary_search(titles, title) ? 1 : 0;

@@ -18,6 +18,8 @@ absl::Status CheckLanguage(const TrainOptions& options,
                            const std::vector<ClickPair>& kept,
                            std::span<const TextPair> pairs,
                            const TextInterner& texts) {
+  // Each text counts once: a few queries that are repeated a thousand times say
+  // little about the language of a log.
   StartLanguage language(*options.features.given, kept);
   absl::flat_hash_set<TextId> added;
   for (const TextPair& pair : pairs) {
@@ -43,6 +45,7 @@ void WarnIfSeen(const TrainOptions& options, const std::vector<ClickPair>& kept,
 }
 
 // All runs hold out the same queries, whatever their seeds.
+// The number is "judge" in ASCII.
 constexpr std::uint64_t kJudgeSeed = 0x6a75646765;
 
 }  // namespace
@@ -52,16 +55,21 @@ absl::StatusOr<EarlierPairs> AddEarlierPairs(const TrainOptions& options,
                                              TextInterner& texts,
                                              std::vector<TextPair>& pairs) {
   EarlierPairs earlier;
+  // Without a start, or with SSI, whose words stay those of the start.
   if (!options.features.grows_given) return earlier;
   const std::string& start = options.initial_model.version_dir;
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<ClickPair> kept,
                            ReadKeptPairs(start));
   SEMRANK_RETURN_IF_ERROR(CheckLanguage(options, kept, pairs, texts));
+  // The general model has learned from a corpus, not from clicks of this shop,
+  // so its pairs are not added.
   if (options.initial_model.is_general) return earlier;
   // Folders of events keep earlier nights.
   if (options.data.event_paths.empty()) {
     WarnIfSeen(options, kept, pairs, texts);
   }
+  // The kept pairs follow the new ones, so the first num_new are those of
+  // the files.
   const std::size_t num_new = pairs.size();
   earlier.omitted = AppendKept(kept, held_out, texts, pairs);
   earlier.num_added = static_cast<std::int64_t>(pairs.size() - num_new);
@@ -74,6 +82,8 @@ std::vector<TextPair> HoldOutQueriesByHash(double fraction, std::uint64_t seed,
                                            const TextInterner& texts,
                                            std::vector<TextPair>& pairs) {
   const TextHash hash(seed);
+  // The hash is uniform over 64 bits, so a share of its values is that share of
+  // all queries there can be.
   const auto below = static_cast<std::uint64_t>(std::ldexp(fraction, 64));
   return TakePairs(pairs, [&](const TextPair& pair) {
     return hash(texts.text(pair.query)) < below;

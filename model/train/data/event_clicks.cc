@@ -20,6 +20,10 @@
 namespace semrank {
 namespace {
 
+// A folder of events is read once. Lists that are old enough are added to
+// the rows at once; the others wait in a queue until it is known whether
+// they judge.
+
 // One list in this many may judge.
 constexpr std::size_t kListsOfOneJudge = 5;
 
@@ -39,6 +43,8 @@ class ListSorter {
     ++num_lists_;
     if (judged_ms_ == 0) return Train(list, join);
     last_.push_back(list);
+    // Lists come nearly in order, so the queue's first is about the oldest, and
+    // a list that is a little late stays with its neighbours.
     while (last_.front().time_ms <= list.time_ms - judged_ms_) {
       Train(last_.front(), join);
       last_.pop_front();
@@ -76,6 +82,9 @@ class ListSorter {
   }
 
   std::optional<TextId> Number(TextId id, const ClickJoin& join) {
+    // The join numbers texts as they came and this run as normalised, so two of
+    // its numbers may be one of ours. The table also remembers texts that
+    // cannot be used.
     const auto [place, is_new] = numbers_.try_emplace(id);
     if (is_new) {
       const std::optional<std::string> text = Normalized(join.text(id));
@@ -87,6 +96,8 @@ class ListSorter {
   void Train(const JoinedList& list, const ClickJoin& join) {
     const std::optional<TextId> query = Number(list.query, join);
     for (const JoinedResult& result : list.results) {
+      // Without a usable query all results of the list are dropped, and counted
+      // one by one.
       const std::optional<TextId> title =
           query ? Number(result.title, join) : std::nullopt;
       if (title) {
@@ -111,6 +122,7 @@ class ListSorter {
       }
       made.titles.push_back(*std::move(title));
     }
+    // A list whose clicked titles were all dropped cannot judge.
     if (!made.clicks.empty()) judged.push_back(std::move(made));
   }
 
@@ -173,6 +185,7 @@ absl::StatusOr<Clicks> ReadClicks(const TrainOptions& options,
     clicks.judged_lists = std::make_shared<const ClickedLists>(
         MakeClickedLists(events.judged, clicks.weights));
   }
+  // The rows move last: the weights were estimated from them.
   clicks.rows = std::move(events.rows);
   return clicks;
 }

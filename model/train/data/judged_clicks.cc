@@ -10,6 +10,7 @@
 #include "model/train/data/report_data.h"
 
 namespace semrank {
+
 ClickedLists MakeClickedLists(std::span<const ClickedList> lists,
                               const PositionWeights& weights) {
   ClickedLists made;
@@ -25,11 +26,15 @@ ClickedLists MakeClickedLists(std::span<const ClickedList> lists,
   }
   for (const ClickedList& list : lists) {
     std::map<std::uint32_t, double> sums;  // 0 = not clicked
+    // The first loop adds every title with 0, so that titles without a click
+    // are ranked, too.
     for (const std::string& title : list.titles) sums[places.at(title)];
     for (const ListClick& click : list.clicks) {
       sums[places.at(list.titles[click.place])] += weights.Of(click.position);
     }
     JudgedQuery& query = made.collection.queries.emplace_back();
+    // Two lists of one query are two queries here: each was shown, and clicked,
+    // by itself.
     query.id = std::to_string(made.collection.queries.size());
     query.text = list.query;
     auto& clicks = made.clicks.emplace_back();
@@ -47,6 +52,8 @@ std::size_t NumNewQueries(const JudgedClicks& clicks) {
                                            ? &clicks.new_lists->collection
                                            : clicks.new_pairs.get();
   if (collection == nullptr) return 0;
+  // Lists of one query say less than lists of as many queries, so distinct
+  // texts are counted.
   absl::flat_hash_set<std::string_view> texts;
   for (const JudgedQuery& query : collection->queries) texts.insert(query.text);
   return texts.size();

@@ -26,6 +26,11 @@
 namespace semrank {
 namespace {
 
+// The order of the steps in memory is fixed by what each needs: pairs are read
+// before any is held out, those for judging leave first, so that no other step
+// sees them, and features are chosen from what is left. Only then is the size
+// of the model known.
+
 // Returns the validation pairs that the options ask for; pairs that are held
 // out leave `train_pairs`.
 absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
@@ -36,6 +41,8 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
     return ReadValidPairs(options, weights, bad_lines, texts);
   }
   if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
+  // A model that grows night by night must not be validated on what an earlier
+  // night has learned, so there a hash decides which queries are held out.
   const double fraction = options.data.valid_fraction;
   std::vector<TextPair> held_out =
       options.features.grows_given
@@ -112,6 +119,8 @@ absl::StatusOr<std::vector<TextId>> TakeCatalogue(
   SEMRANK_ASSIGN_OR_RETURN(catalogue,
                            ReadCatalogue(options.data, bad_lines, texts));
   statistics.catalogue_titles = static_cast<std::int64_t>(catalogue.size());
+  // The fit of the lexical weight weighs known and new titles by this
+  // share (lexical_fit.h).
   statistics.known_share = ShareOfTitles(catalogue, titles, is_sampled);
   absl::FPrintF(stderr,
                 "%d titles in the catalogue; the training pairs have %.0f %% "
@@ -148,6 +157,8 @@ std::string KeptPairsOf(const DataOptions& options, const TextInterner& texts,
                         const std::vector<TextPair>& valid_pairs,
                         const std::vector<TextPair>& omitted) {
   std::vector<TextPair> pairs = train_pairs;
+  // Pairs that this run held out for validation are new to the next one, which
+  // may learn from them.
   if (options.valid_pair_files.empty()) {
     pairs.insert(pairs.end(), valid_pairs.begin(), valid_pairs.end());
   }
@@ -172,6 +183,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
           : PairsOfRows(clicks.rows, weights, shown_output));
   SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, train_pairs));
   SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, train_pairs, texts));
+  // The judging pairs leave before anything is counted or learned.
   const std::vector<TextPair> judged_new =
       HoldOutJudged(options.data, texts, train_pairs);
   SEMRANK_ASSIGN_OR_RETURN(
@@ -180,6 +192,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       EarlierPairs earlier,
       AddEarlierPairs(options, valid_pairs, texts, train_pairs));
+  // The earlier pairs have queries for judging too, of the nights that they
+  // are from.
   std::vector<TextPair> judged_earlier;
   if (earlier.num_added > 0) {
     judged_earlier = HoldOutJudged(options.data, texts, train_pairs);
@@ -199,6 +213,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                         bad_lines, texts, options.data.normalizer_version));
     SEMRANK_RETURN_IF_ERROR(CheckShownTitles(shown, train_pairs));
   }
+  // From here on train_pairs do not change: vocabulary, idf and statistics are
+  // those of what is learned from.
   std::vector<TextId> titles = DistinctTitles(train_pairs);
   const std::vector<TextId> queries = DistinctQueries(train_pairs);
   SEMRANK_ASSIGN_OR_RETURN(
@@ -223,6 +239,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                 train_pairs.size(), queries.size(), titles.size(),
                 valid_pairs.size(), NumListedFeatures(featurizer),
                 bad_lines.count());
+  // Texts of hard negatives count as well, since they are embedded, and the
+  // catalogue, since it is ranked.
   std::vector<float> idf =
       LexicalIdfOf(options.features, texts,
                    Union(TextsOfVocabulary(queries, titles, shown), catalogue),
@@ -280,6 +298,7 @@ absl::Status CheckStreamable(const TrainOptions& options) {
 absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
                                               BadLines& bad_lines,
                                               const PositionWeights& weights) {
+  // What needs all pairs at once is refused before hours of counting.
   SEMRANK_RETURN_IF_ERROR(CheckStreamable(options));
   SEMRANK_ASSIGN_OR_RETURN(CountedLog log,
                            CountLog(options, weights, bad_lines));
@@ -311,6 +330,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
                   stream.has_all_titles ? "all " : "a sample of ",
                   log.titles.size());
   }
+  // A sample of the titles says which share of the catalogue is known: a title
+  // of the catalogue counts if the sample would have it.
   const TextHash hash(options.seed);
   const auto is_sampled = [&](TextId title) {
     return hash(stream.texts.text(title)) <= log.highest_title_hash;

@@ -84,6 +84,8 @@ std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
   // Bytes of a pair, its position in the order and among the clicked titles;
   // and of a text's string, its entries in tables and its bag of about one
   // feature a character.
+  // The sum is a model of the allocations, not a measurement: it must give the
+  // same answer in every run of the same files.
   return 24 * num_pairs + 120 * num_texts + 7 * num_characters;
 }
 
@@ -95,6 +97,8 @@ bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options) {
 absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
                                   const TrainOptions& options,
                                   int num_features) {
+  // The default, half of a machine, has room beside it; only a limit that was
+  // given is checked.
   const std::int64_t limit = options.data.memory_limit;
   if (limit == 0) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t model,
@@ -107,6 +111,8 @@ absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
 
 CountingBudget ShareForCounting(const TrainOptions& options) {
   const std::int64_t limit = MemoryLimit(options.data);
+  // The parts add up to three eighths of the limit. The model and the shuffle
+  // buffer follow when counting has ended.
   return {.word_bytes = std::max(kMinWordBytes, limit / 4),
           .max_titles = kMaxSampledTitles,
           .title_bytes = limit / 16,
@@ -142,6 +148,8 @@ absl::Status CheckFitsThisMachine(const TrainOptions& options, int num_features,
                                   int num_processes) {
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t bytes,
                            ModelBytes(options, num_features, num_processes));
+  // The machine's memory and not the limit: a default limit of half must not
+  // refuse a model that fits.
   const auto needed = static_cast<double>(bytes);
   const auto present = static_cast<double>(PhysicalMemory());
   if (needed <= present) return absl::OkStatus();

@@ -110,6 +110,8 @@ absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path) {
   ExaminationCurve curve;
   for (const auto& [position, point] : points) {
     curve.positions.push_back(point);
+    // The map is in the order of positions, so the first gap is the
+    // first difference.
     const auto expected = static_cast<std::int64_t>(curve.positions.size());
     if (position == expected) continue;
     return absl::InvalidArgumentError(
@@ -135,6 +137,8 @@ absl::StatusOr<PositionWeights> PositionWeights::Create(
 
 double PositionWeights::Of(std::int64_t position) const {
   if (!corrects() || position == 0) return 1;
+  // Clicks beyond the curve are rare. The weight of its last position is the
+  // largest that the data support.
   const auto last = static_cast<std::int64_t>(curve_.positions.size());
   const ExaminedPosition& examined =
       curve_.positions[std::min(position, last) - 1];
@@ -151,6 +155,7 @@ void PositionWeights::AddTo(v1::TrainingFacts& facts) const {
     facts.add_examination_error(position.standard_error);
     has_errors = has_errors || position.standard_error > 0;
   }
+  // Zeros would say that the curve is exact.
   if (!has_errors) facts.clear_examination_error();
 }
 
@@ -159,6 +164,8 @@ absl::Status CheckPositions(const PositionWeights& weights,
   if (!weights.corrects() || reader.num_without_position() == 0) {
     return absl::OkStatus();
   }
+  // A correction that corrects no pair is a mistake in the file. Some lines
+  // without a position are not.
   if (reader.num_without_position() == reader.num_pairs()) {
     return absl::InvalidArgumentError(
         "no pair has a position, the fifth column of query TAB title TAB "

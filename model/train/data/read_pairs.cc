@@ -193,6 +193,7 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
     if (shown != nullptr) {
       shown->push_back(ShownLine(interned.query, interned.title, pair, weight));
     }
+    // The line has served as a negative, if these are wanted.
     if (pair.clicks == 0) continue;
     pairs.push_back(interned);
     if (!FitsInMemory(
@@ -248,6 +249,7 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
     if (!more) break;
     if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    // Lines without a position say nothing about positions.
     if (pair.position == 0) continue;
     if (pair.impressions == 0) {
       return absl::InvalidArgumentError(absl::StrFormat(
@@ -270,6 +272,8 @@ absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
     BadLines& bad_lines, TextInterner& texts) {
   auto pairs = ReadPairs(options.data.valid_pair_files, options, weights,
                          bad_lines, texts, /*shown=*/nullptr);
+  // OutOfRange would make the caller stream the training pairs, which is no
+  // remedy here.
   if (!absl::IsOutOfRange(pairs.status())) return pairs;
   // They are not streamed.
   return absl::ResourceExhaustedError(

@@ -20,6 +20,7 @@ std::map<TextId, std::set<TextId>> DrawQueries(
     std::span<const TextPair> held_out, Random& random) {
   std::vector<TextId> queries = DistinctQueries(held_out);
   Shuffle(random, queries);
+  // The shuffle makes the first ones a random sample.
   if (queries.size() > kMaxHeldOutQueries) queries.resize(kMaxHeldOutQueries);
   std::map<TextId, std::set<TextId>> clicked;
   for (const TextId query : queries) clicked[query];
@@ -40,6 +41,8 @@ std::set<TextId> DrawTitles(const std::map<TextId, std::set<TextId>>& clicked,
   std::vector<TextId> others(titles.begin(), titles.end());
   Shuffle(random, others);
   for (const TextId title : others) {
+    // Clicked titles are all there, whatever their number: without them NDCG
+    // would measure the sample.
     if (drawn.size() >= kMaxHeldOutTitles) break;
     drawn.insert(title);
   }
@@ -73,6 +76,7 @@ std::shared_ptr<const Collection> MakeHeldOutCollection(
     const TextInterner& texts, std::span<const TextPair> held_out,
     std::span<const TextId> titles, std::uint64_t seed) {
   if (held_out.empty()) return nullptr;
+  // One stream draws queries and titles, in this order.
   Random random(seed, RandomPurpose::kHeldOutQueries, kStream);
   const auto clicked = DrawQueries(held_out, random);
   auto collection = std::make_shared<Collection>();

@@ -13,6 +13,7 @@ namespace semrank {
 namespace {
 
 // The weight of the log's click rate in the rate of a title, in impressions.
+// With n impressions a title's own rate has the share n / (n + 10).
 constexpr double kPriorImpressions = 10;
 // A click is worth the lowest grade of a relevant title.
 constexpr float kValueOfUnjudged = 1;
@@ -42,6 +43,8 @@ void AddUp(std::vector<ShownTitle>& shown) {
 // The rate of clicks over all titles that have impressions.
 double ClickRate(const std::vector<ShownTitle>& shown) {
   double clicks = 0, impressions = 0;
+  // Clicks of lines without impressions would raise the rate above what
+  // titles have.
   for (const ShownTitle& title : shown) {
     if (title.impressions == 0) continue;
     clicks += title.clicks;
@@ -178,6 +181,8 @@ std::span<const TextId> ShownTitles::Below(TextId query, TextId title) const {
   if (titles.empty()) return {};
   const auto values =
       std::span(values_).subspan(offsets_[query], titles.size());
+  // A query has few titles, and their order is that of values, so the title is
+  // searched one by one.
   const std::size_t place =
       std::find(titles.begin(), titles.end(), title) - titles.begin();
   // A clicked title without a value is in no judgement of its query.

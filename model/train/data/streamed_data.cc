@@ -20,6 +20,11 @@
 namespace semrank {
 namespace {
 
+// The counting pass has bounded memory: each of its three collections (words,
+// titles, held-out pairs) drops a part when it is full, by rules that depend on
+// texts and the seed alone. So what is kept does not depend on the order of
+// files and lines, except for the rarest words.
+
 // This number of queries is held out whatever memory they take.
 constexpr std::int64_t kMinValidPairs = 16;
 
@@ -66,11 +71,15 @@ class StreamCounter {
         titles_(budget_.max_titles, budget_.title_bytes) {}
 
   void Add(ClickPair pair) {
+    // The map has the hashes as keys; two queries with the same 64 bits would
+    // be held out together, which does no harm.
     const std::uint64_t hash = hash_(pair.query);
     if (hash >= held_out_below_) return AddForTraining(pair);
     held_out_bytes_ += HeldOutBytes(pair);
     std::vector<ClickPair>& pairs = held_out_[hash];
     pairs.push_back(std::move(pair));
+    // A query with many pairs does not use up the places of other queries,
+    // since the fit takes few of each.
     if (pairs.size() <= max_counted_) ++num_held_out_;
     // Queries with the lowest hashes stay held out. The bound only falls while
     // the files are read, so a query that was released stays above it, and no
@@ -88,6 +97,7 @@ class StreamCounter {
         if (title != pair.title) return;
       }
     }
+    // Each call counts the pairs of a query for training.
     while (!held_out_.empty()) HoldOutFewerQueries();
     held_out_below_ = 0;
   }
@@ -131,6 +141,8 @@ class StreamCounter {
     for (int i = 0; i < 2 * NumPaddings(options_.tower); ++i) {
       vocabulary_.AddText(kPaddingWord);
     }
+    // Half at a time, so that the cost of sorting the words spreads over
+    // many lines.
     while (CountedWordsBytes(vocabulary_.num_distinct_words() +
                                  vocabulary_.num_distinct_bigrams(),
                              vocabulary_.num_characters()) >
@@ -200,6 +212,8 @@ TextHash::TextHash(std::uint64_t seed)
     : fingerprinter_([seed] {
         Fingerprinter::Secret secret;
         Random random(seed, RandomPurpose::kTextHash);
+        // The secret comes from the seed, so that runs of one seed draw the
+        // same sample and other seeds another one.
         for (unsigned char& byte : secret) {
           byte = static_cast<unsigned char>(random.Next());
         }
@@ -227,6 +241,7 @@ void TitleSample::Add(std::uint64_t hash, const std::string& title) {
   while (IsFull()) {
     const auto last = std::prev(titles_.end());
     bytes_ -= KeptTextBytes(last->second.size());
+    // A later title above this hash cannot be among the lowest.
     highest_ = last->first - 1;
     titles_.erase(last);
     complete_ = false;

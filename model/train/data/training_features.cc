@@ -13,6 +13,9 @@
 
 namespace semrank {
 
+// Features are chosen from the training texts alone: with words of validation
+// texts the model would know something of what it is measured on.
+
 namespace {
 
 void AddBigrams(const TextInterner& texts, std::span<const TextPair> pairs,
@@ -51,6 +54,7 @@ absl::StatusOr<Featurizer> FeaturesOfTexts(const FeatureOptions& options,
   if (HasWords(options.kind)) {
     SEMRANK_ASSIGN_OR_RETURN(words, WordVocabulary::FromList(builder.Words(
                                         options.max_words, /*min_count=*/1)));
+    // Only SSI has such buckets; otherwise their number is 0.
     words->HashUnknownWords(options.unknown_word_buckets);
   }
   std::optional<WordVocabulary> bigrams;
@@ -78,6 +82,8 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
   VocabularyBuilder builder;
   for (const TextId id : ids) {
     builder.AddText(texts.text(id));
+    // The convolution sees the padding word at both ends of each text (CLSM,
+    // eq. 1), so its n-grams must be in the vocabulary.
     for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
   }
   if (HasBigrams(options.kind)) AddBigrams(texts, pairs, builder);
@@ -105,6 +111,8 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& features,
   const NgramVocabulary ngrams =
       NgramVocabulary::Hashed(options.ngram_length, options.num_buckets)
           .value();
+  // df_g of MATHEMATICS.md, "The lexical part": the number of texts with a
+  // trigram in the bucket.
   std::vector<std::int64_t> frequencies(options.num_buckets);
   std::vector<std::uint32_t> buckets;
   const auto count = [&](TextId id, std::int64_t times) {
@@ -117,6 +125,8 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& features,
   };
   for (const TextId id : ids) count(id, 1);
   auto num_texts = static_cast<std::int64_t>(ids.size());
+  // Each query counts query_count times in all; the loop above has counted
+  // it once.
   if (query_count > 1) {
     for (const TextId id : queries) count(id, query_count - 1);
     num_texts += static_cast<std::int64_t>(queries.size()) * (query_count - 1);
@@ -151,6 +161,8 @@ v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer) {
   spec.set_normalizer_version(
       static_cast<std::uint32_t>(featurizer.normalizer_version()));
   spec.set_kind(
+      // The kinds are bit masks: each combination has the sum of its parts as
+      // its number.
       static_cast<v1::FeatureKind>((ngrams ? v1::FEATURE_KIND_LETTERS : 0) |
                                    (words ? v1::FEATURE_KIND_WORDS : 0) |
                                    (bigrams ? v1::FEATURE_KIND_BIGRAMS : 0)));

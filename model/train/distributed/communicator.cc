@@ -11,6 +11,10 @@
 namespace semrank {
 namespace {
 
+// All collective calls are built from two, AllGather and AllToAll, which
+// process_launch.cc implements with MPI. Sums are added in the order of ranks
+// in each process, so all of them get the same bits.
+
 class SingleProcessCommunicator : public Communicator {
  public:
   int rank() const override { return 0; }
@@ -96,6 +100,7 @@ void Communicator::AllReduceSum(std::span<float> values) {
 void Communicator::SumSlice(std::span<float> values) {
   const int n = num_processes();
   std::vector<int> part_sizes(n);
+  // Parts differ by at most one element.
   for (int p = 0; p < n; ++p) {
     part_sizes[p] = SliceOf({0, static_cast<int>(values.size())}, p, n).size();
   }
@@ -129,6 +134,7 @@ absl::Status Communicator::Agree(const absl::Status& own) {
   }
   const std::vector<std::uint32_t> messages = GatherEqual(*this, message);
   const int first = static_cast<int>(failed - codes.begin());
+  // The process that failed keeps its own status, which is not truncated.
   if (first == rank()) return own;
   const std::string text(
       reinterpret_cast<const char*>(&messages[first * kMessageWords]));

@@ -49,6 +49,7 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
   const std::uint32_t own_count =
       static_cast<std::uint32_t>(gradients.rows.size());
   std::vector<std::uint32_t> counts(n);
+  // Sizes first: AllGather needs to know how much each process sends.
   communicator.AllGather<std::uint32_t>({&own_count, 1}, std::vector<int>(n, 1),
                                         counts);
   std::int64_t total = 0;
@@ -66,6 +67,7 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
   for (int& size : value_sizes) size *= gradients.width;
   all_rows_.Clear();
   all_rows_.indices.resize(total);
+  // Each gathered row counts once in its sum.
   all_rows_.counts.assign(total, 1);
   all_values_.resize(total * gradients.width);
   communicator.AllGather<std::uint32_t>(gradients.rows, row_sizes,
@@ -145,6 +147,8 @@ void VectorExchange::Gather(const MiniBatch& batch, const float* queries,
                             const float* titles, Communicator& communicator) {
   const std::size_t num_pairs = batch.queries.size();
   const std::size_t dim = dim_;
+  // Buffers of the whole batch, row-major: [pairs, dim] and [titles, dim]. They
+  // keep their memory from step to step.
   queries_.resize(num_pairs * dim);
   titles_.resize(batch.titles.size() * dim);
   query_gradients_.resize(queries_.size());

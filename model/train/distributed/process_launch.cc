@@ -28,6 +28,8 @@ int EnvironmentNumber(const char* name) {
   return text != nullptr && absl::SimpleAtoi(text, &number) ? number : 0;
 }
 
+// Open MPI sets its variables before the program starts, so a build without MPI
+// can see that it was started by mpirun, too.
 int NumLaunched() { return EnvironmentNumber("OMPI_COMM_WORLD_SIZE"); }
 
 #ifdef SEMRANK_HAVE_MPI

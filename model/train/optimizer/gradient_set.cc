@@ -14,6 +14,7 @@ constexpr std::size_t kBlock = 16384;
 
 std::vector<std::span<float>> CutIntoBlocks(const GradientSet& gradients) {
   std::vector<std::span<float>> blocks;
+  // A tensor of millions of rows must not be the task of one thread.
   for (const std::span<float> values : gradients.Values()) {
     for (std::size_t i = 0; i < values.size(); i += kBlock) {
       blocks.push_back(values.subspan(i, std::min(kBlock, values.size() - i)));

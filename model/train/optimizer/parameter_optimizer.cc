@@ -79,6 +79,8 @@ ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
 
 void ParameterOptimizer::AppendState(const std::string& name,
                                      std::vector<StateTensor>& state) {
+  // The names are those in checkpoints: others would lose the state of a
+  // resumed run.
   state.push_back({name, weights_});
   if (!first_moments_.empty()) {
     state.push_back({name + ".first_moments", first_moments_});

@@ -10,6 +10,9 @@
 namespace semrank {
 namespace {
 
+// The sizes follow from options and the number of features alone, so that a run
+// can refuse a model before it allocates one.
+
 // All towers, or SSI.
 absl::StatusOr<std::int64_t> NumLearned(const TrainOptions& options,
                                         int num_features) {
@@ -30,6 +33,7 @@ std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
 }  // namespace
 
 int NumPaddings(const TowerOptions& options) {
+  // Window 2d + 1: d words at each end.
   return options.clsm_window / 2 * 2;
 }
 
@@ -52,6 +56,8 @@ std::int64_t NumParameters(const std::vector<int>& widths) {
 }
 
 int OptimizerStateSize(v1::Optimizer kind) {
+  // Adam has the moments m and v of each weight, Adagrad the sum s of squares
+  // (MATHEMATICS.md, "Initial weights and optimizers").
   if (kind == v1::OPTIMIZER_ADAM) return 2;
   return kind == v1::OPTIMIZER_ADAGRAD ? 1 : 0;
 }

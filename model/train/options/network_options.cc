@@ -23,6 +23,8 @@ absl::StatusOr<std::optional<double>> ParseLexical(const std::string& text) {
   if (text == "auto") return std::optional<double>();
   if (text == "none") return std::optional<double>(0);
   double weight = 0;
+  // At 1 the vectors would have no part in the score; the joined vector has the
+  // factor sqrt(1 - w).
   if (absl::SimpleAtod(text, &weight) && weight >= 0 && weight < 1) {
     return std::optional<double>(weight);
   }
@@ -31,6 +33,7 @@ absl::StatusOr<std::optional<double>> ParseLexical(const std::string& text) {
 }
 
 absl::Status ResolveClsm(TowerOptions& tower) {
+  // Forward and backward pass are those of tanh (CLSM, eq. 2 and 3).
   if (tower.activation == v1::ACTIVATION_IDENTITY) {
     return FlagError("activation", "linear",
                      "the layers of --tower=clsm are tanh");
@@ -119,6 +122,8 @@ void AddFeatureFlags(CommandLine& flags, FeatureOptions& options) {
 }
 
 absl::Status ResolveTower(TowerOptions& tower) {
+  // TowerWidths multiplies the rows of the first layer by the window of
+  // any tower.
   if (tower.kind != v1::TOWER_KIND_CLSM && tower.clsm_window != 0) {
     return FlagError("window", tower.clsm_window,
                      "only --tower=clsm has windows");
@@ -135,6 +140,8 @@ absl::Status ResolveTower(TowerOptions& tower) {
     case v1::TOWER_KIND_LINEAR:
       // Its default is that of DSSM; a linear tower has none.
       tower.hidden_dims.clear();
+      // --activation=tanh gives a linear tower the tanh of a DSSM without
+      // hidden layers.
       if (tower.activation == v1::ACTIVATION_UNSPECIFIED) {
         tower.activation = v1::ACTIVATION_IDENTITY;
       }

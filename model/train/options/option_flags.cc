@@ -125,6 +125,8 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
 }
 
 void AddLossFlags(CommandLine& flags, LossOptions& options) {
+  // The help names symbols of the papers (gamma of eq. 6, J, the margin of
+  // SSI), so that a reader of them finds the flag.
   flags.Group("Loss");
   flags.Add(
       "negative_sampling", &options.sampling,
@@ -302,6 +304,7 @@ void AddRunFlags(CommandLine& flags, TrainOptions& options) {
   flags.Add("general_start", &options.general_start,
             "Marks the model as one to begin others from: a run with "
             "--init_from scales its rows and adds features of its own.");
+  // Back to the common flags of the group.
   flags.Group("Run");
   flags.Add("seed", &options.seed,
             "Random seed. The same seed, files and flags give the same model, "
@@ -331,6 +334,8 @@ void AddTrainOptions(CommandLine& flags, TrainOptions& options) {
 
 std::string DescribeChoiceOfData(std::string_view flag,
                                  const TrainOptions& options) {
+  // These four are chosen when the data are known, after the options have
+  // been resolved.
   if (flag == "gamma" && options.loss.gamma == kAutoGamma) {
     return GammaOfData();
   }

@@ -16,6 +16,10 @@
 namespace semrank {
 namespace {
 
+// A recipe is a text of flags and not code, so that --help can print it,
+// --print_options can name it, and its values pass the same checks as those of
+// a user.
+
 constexpr Recipe kTowerRecipes[] = {
     {"--tower=linear", v1::TOWER_KIND_LINEAR, ""},
     {"--tower=dssm", v1::TOWER_KIND_DSSM,
@@ -89,10 +93,12 @@ const Recipe& TowerRecipe(v1::TowerKind tower) {
   for (const Recipe& recipe : kTowerRecipes) {
     if (recipe.tower == tower) return recipe;
   }
+  // An unspecified tower is the default one.
   return kTowerRecipes[0];
 }
 
 absl::StatusOr<const Recipe*> PresetRecipe(std::string_view name) {
+  // The names of presets stand once, in chosen_by after the =.
   std::vector<std::string> known;
   for (const Recipe& recipe : kPresetRecipes) {
     known.emplace_back(recipe.chosen_by.substr(recipe.chosen_by.find('=') + 1));
@@ -124,6 +130,8 @@ std::string ModelSettings(const v1::ModelConfig& config) {
   // Variants of SSI without vectors have 0, which no flag can.
   append_positive("embedding_dim", config.embedding_dim());
   append_positive("ngram_length", features.ngram_length());
+  // Vocabularies of towers grow, so --max_words and --max_bigrams stay free;
+  // SSI keeps the words of the model.
   if (config.tower() != v1::TOWER_KIND_SSI) return settings;
   // num_words counts the buckets of unknown words, the flag does not.
   append_positive("max_words", std::int64_t{features.num_words()} -
@@ -134,6 +142,7 @@ std::string ModelSettings(const v1::ModelConfig& config) {
 }
 
 std::string ContinueSettings(const v1::ModelConfig& config) {
+  // %.17g reads back as the same double, so the weight stays to the bit.
   return absl::StrCat(ToAbsl(kContinueSettings), " lexical=",
                       config.has_lexical()
                           ? absl::StrFormat("%.17g", config.lexical().weight())
@@ -145,6 +154,7 @@ std::vector<std::pair<std::string, std::string>> SplitSettings(
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const absl::string_view setting :
        absl::StrSplit(ToAbsl(settings), ' ', absl::SkipEmpty())) {
+    // Only at the first =; "hidden=" has an empty value.
     pairs.emplace_back(absl::StrSplit(setting, absl::MaxSplits('=', 1)));
   }
   return pairs;

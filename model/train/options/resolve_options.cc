@@ -14,9 +14,15 @@
 namespace semrank {
 namespace {
 
+// Each function below resolves one group of options. -1 and kAuto stand for a
+// choice that depends on other options; NaN is neither below nor above a bound,
+// so ranges are written as what is allowed.
+
 absl::Status CheckValidation(const DataOptions& data) {
   const bool any = !data.valid_queries.empty() || !data.valid_docs.empty() ||
                    !data.valid_qrels.empty();
+  // NDCG needs all three files; one of them alone is most likely a
+  // typing error.
   for (const auto& [flag, file] :
        {std::pair<std::string_view, const std::string&>{"valid_queries",
                                                         data.valid_queries},
@@ -28,7 +34,6 @@ absl::Status CheckValidation(const DataOptions& data) {
                        "belong together; one is missing");
     }
   }
-  // The negation refuses NaN too.
   if (!(data.valid_fraction >= 0 && data.valid_fraction <= kMaxValidFraction)) {
     return FlagError(
         "valid_fraction", data.valid_fraction,
@@ -93,6 +98,8 @@ absl::Status ResolveValidation(TrainOptions& options) {
                            (data.valid_queries.empty() || by_loss) &&
                            LossMayChooseEpoch(options);
     data.valid_fraction = is_needed ? kDefaultValidFraction : 0;
+    // A fraction that is only a default is dropped again if it holds out too
+    // few pairs (load_training_data.cc). One that was asked for stays.
     data.default_valid_fraction = !by_loss && !data.valid_halves;
   }
   SEMRANK_RETURN_IF_ERROR(CheckValidation(data));
@@ -102,6 +109,8 @@ absl::Status ResolveValidation(TrainOptions& options) {
 absl::Status ResolvePublication(TrainOptions& options) {
   const bool reads_events = !options.data.event_paths.empty();
   const bool continues = !options.served_version_dir.empty();
+  // A run on events is usually a nightly one: no person reads its report before
+  // the model is served.
   if (options.publish == PublishMode::kAuto) {
     options.publish = reads_events && continues ? PublishMode::kIfBetter
                                                 : PublishMode::kAlways;
@@ -114,9 +123,10 @@ absl::Status ResolvePublication(TrainOptions& options) {
   }
   double& fraction = options.data.judge_fraction;
   if (fraction == -1) {
+    // The first night compares with nothing, but what it learns from could not
+    // judge a later night.
     fraction = compares || reads_events ? kDefaultJudgeFraction : 0;
   }
-  // The negation refuses NaN too.
   if (!(fraction >= 0 && fraction <= kMaxValidFraction)) {
     return FlagError(
         "judge_fraction", fraction,
@@ -144,6 +154,8 @@ absl::Status ResolveCheckpoint(const DataOptions& data,
                      "standard input cannot be read again: give the pairs as "
                      "files");
   }
+  // Checkpoints are on by default, so this is not an error, in contrast
+  // to --resume.
   checkpoint = {.every = absl::ZeroDuration(), .batches = 0, .resume = false};
   return absl::OkStatus();
 }
@@ -167,6 +179,7 @@ absl::Status ResolveLoss(LossOptions& loss) {
                      "--negative_sampling=in_batch; with shown, --negatives "
                      "says how many there are");
   }
+  // The range of the flag begins at -1, which is one value and not a range.
   if (loss.logq < 0 && loss.logq != kAutoLogQ) {
     return FlagError("logq", loss.logq, "must be 0 to 1, or -1");
   }
@@ -206,6 +219,8 @@ absl::Status CheckFilesAreNamed(const DataOptions& data) {
   if (data.model_dir.empty()) {
     return FlagError("model_dir", "", "names no folder for the model");
   }
+  // The content is checked when it is read (CheckPairsCanTeach); a name is
+  // refused at once.
   for (const std::string& file : data.train_files) {
     for (const auto& [flag, other] :
          {std::pair<std::string_view, const std::string&>{"valid_queries",
@@ -238,6 +253,7 @@ absl::Status ResolveOptions(TrainOptions& options) {
                      "used by --negative_sampling=shown and --hard_negatives "
                      "only");
   }
+  // A CLSM has bags of single words (eq. 1), in which no bigram can occur.
   if (options.tower.kind == v1::TOWER_KIND_CLSM &&
       HasBigrams(options.features.kind)) {
     return FlagError("features", NameOf(options.features.kind, kFeatureNames),

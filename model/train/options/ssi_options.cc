@@ -12,6 +12,9 @@
 namespace semrank {
 namespace {
 
+// Section and equation numbers are those of Bai et al., CIKM 2009;
+// MATHEMATICS.md, "SSI", has the forms of W.
+
 // For options that need U and V.
 absl::Status CheckUse(std::string_view flag, int value, bool has_vectors) {
   if (value == 0 || has_vectors) return absl::OkStatus();
@@ -21,6 +24,8 @@ absl::Status CheckUse(std::string_view flag, int value, bool has_vectors) {
 }
 
 absl::Status ResolveVariant(SsiOptions& ssi) {
+  // These checks hold with other towers too: a contradiction between two flags
+  // of SSI is an error whatever --tower is.
   const bool has_vectors = HasSsiVectors(ssi.variant);
   SEMRANK_RETURN_IF_ERROR(
       CheckUse("ssi_dense_words", ssi.dense_words, has_vectors));
@@ -72,6 +77,8 @@ absl::Status CheckSsiVectors(const TrainOptions& options) {
   const SsiOptions& ssi = options.ssi;
   const std::int64_t num_blocks =
       (ssi.mix_parts ? 1 : 0) +
+      // Block p of a vector is U S_p(q) (eq. 6), one for each rank; with all
+      // words mixed there is a single block.
       (ssi.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK
            ? ssi.correlated_top_k
            : 1);
@@ -105,7 +112,9 @@ absl::Status FitOptionsToSsi(TrainOptions& options) {
   }
   options.loss.logq = 0;
   options.tower.hidden_dims.clear();
+  // U'U has one matrix for both sides.
   options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
+  // diagonal and full have no vectors, which the model file states as 0.
   if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;
   SEMRANK_RETURN_IF_ERROR(CheckSsiVectors(options));
   // The buckets would come before the bigrams, and have no rows of U and V.
@@ -201,6 +210,8 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
 absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
                                               int num_words) {
   const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
+  // The kinds are tested from the special to the general: hashed pairs need no
+  // word, D one weight a word, W one a pair.
   if (spec.pair_hash_buckets() > 0) return spec.pair_hash_buckets();
   if (spec.variant() == v1::SSI_VARIANT_DIAGONAL) return num_words;
   if (spec.variant() == v1::SSI_VARIANT_FULL) {

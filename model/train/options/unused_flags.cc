@@ -6,6 +6,9 @@
 
 namespace semrank {
 
+// The reasons are those of resolved options, so a default that a tower or
+// preset has chosen counts as much as a flag.
+
 std::string WhatMakesUnused(std::string_view flag,
                             const TrainOptions& options) {
   const v1::TowerKind tower = options.tower.kind;
@@ -19,10 +22,12 @@ std::string WhatMakesUnused(std::string_view flag,
   if (flag == "biases" || flag == "gamma" || flag == "shared_towers") {
     return is_ssi ? by_tower : "";
   }
+  // Without a measure each epoch is better than the one before.
   if (flag == "patience") {
     return options.early_stopping == EpochMeasure::kLast ? "early_stopping=last"
                                                          : "";
   }
+  // Only lists of events have a day.
   if (flag == "judge_days") {
     if (options.data.event_paths.empty()) return "train";
     return options.publish == PublishMode::kIfBetter ? "" : "publish=always";
@@ -48,6 +53,7 @@ std::string WhatMakesUnused(std::string_view flag,
   if (flag == "hidden") {
     return is_ssi || tower == v1::TOWER_KIND_LINEAR ? by_tower : "";
   }
+  // Variants without U and V have no rank.
   if (flag == "embedding_dim") {
     return is_ssi && !HasSsiVectors(options.ssi.variant) ? by_ssi : "";
   }

@@ -22,6 +22,9 @@
 namespace semrank {
 namespace {
 
+// Each section is a piece of HTML that stands by itself. All texts of users and
+// files pass EscapeHtml: a query of the log may be "<script>".
+
 std::string Row(std::string_view name, std::string_view value) {
   return absl::StrFormat("<div><dt>%s</dt><dd>%s</dd></div>\n",
                          EscapeHtml(name), EscapeHtml(value));
@@ -42,6 +45,8 @@ struct NumberRow {
 std::string NumberTable(std::string_view name,
                         const std::vector<std::string>& headings,
                         const std::vector<NumberRow>& rows) {
+  // Most runs have no clipped gradient or no judged queries; empty columns
+  // would only make the table wide.
   std::vector<bool> shown(headings.size(), false);
   for (const NumberRow& row : rows) {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
@@ -144,6 +149,8 @@ std::string CatalogueRow(const DataStatistics& data) {
 
 // "linear" for TOWER_KIND_LINEAR: the file has the names of the enumerations.
 std::string PlainValue(const std::string& value) {
+  // A prefix belongs to an enumeration of model_config.proto; a value of
+  // another one would be shown as it is.
   static constexpr std::string_view kPrefixes[] = {
       "TOWER_KIND_",          "ACTIVATION_",        "FEATURE_KIND_",
       "SCORE_KIND_",          "LOSS_KIND_",         "SSI_VARIANT_",
@@ -177,6 +184,7 @@ std::string ProcessorName() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     const std::size_t colon = line.find(": ");
+    // Arm processors have no such line.
     if (line.starts_with("model name") && colon != std::string::npos) {
       return line.substr(colon + 2);
     }
@@ -193,6 +201,7 @@ std::string ComparisonTable(const RankerComparison& comparison) {
     about += " The model is measured at the end of the run.";
   }
   std::vector<std::string> headings = {"ranker"};
+  // A metric that is added to kMetricNames has its column here by itself.
   for (const std::string_view name : kMetricNames) headings.emplace_back(name);
   std::vector<NumberRow> rows;
   if (comparison.model) {
@@ -252,6 +261,7 @@ std::string JudgementTable(const CandidateJudgement& judgement) {
 }
 
 std::string Examples(const RankerComparison& comparison) {
+  // Judges call a document relevant; of a click log only the click is known.
   const char* const mark = comparison.judged ? "relevant" : "clicked";
   std::string html = absl::StrFormat(
       "<p class=\"about\">Titles as the model reads them, with their scores; "
@@ -278,6 +288,8 @@ std::string Examples(const RankerComparison& comparison) {
 }
 
 std::string EpochTable(const RunHistory& history) {
+  // Every epoch that was the best so far is marked in the history; only the
+  // last of them is published.
   int best = 0;
   for (const EpochRecord& record : history.epochs) {
     if (record.best) best = record.epoch;
@@ -314,9 +326,13 @@ std::string DataTable(const DataStatistics& data) {
 }
 
 std::string ConfigTable(const v1::ModelConfig& config) {
+  // The names of the rows are those of config.json, so that a reader finds them
+  // again in the file of the model.
   const absl::StatusOr<std::string> text = FormatModelConfig(config);
   if (!text.ok()) return EscapeHtml(text.status().ToString());
   std::string rows;
+  // Parsing the text again, in place of visiting the message, keeps the order
+  // and the number forms of the file.
   AppendRows(nlohmann::ordered_json::parse(*text, nullptr, false), "", rows);
   return Facts(rows);
 }

@@ -39,6 +39,7 @@ std::string DescribeThisProcess() {
 std::string DescribeHolder(const FileDescriptor& file) {
   char text[256];
   const auto size = file.Read(text, sizeof(text));
+  // The holder may be between its lock and its write.
   if (!size.ok() || *size == 0) return "";
   std::string holder(text, *size);
   for (char& c : holder) {
@@ -71,6 +72,7 @@ std::optional<pid_t> WriterOf(std::string_view name) {
   const std::size_t at = name.rfind(kTemporary);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view of = name.substr(0, at);
+  // Other temporary files in the folder are not ours to remove.
   if (of != kCheckpointFile && of != kReportFile && !ParseVersionName(of)) {
     return std::nullopt;
   }
@@ -155,7 +157,8 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
   }
 }
 
-// The lock is still held: later, the name may be another run's.
+// The lock is still held: later, the name may be another run's. It is so even
+// here if the file was removed together with its folder.
 RunLock::~RunLock() {
   if (is_held_ && IsStillNamed(file_)) unlink(file_.path().c_str());
 }

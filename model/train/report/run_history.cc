@@ -17,6 +17,10 @@
 namespace semrank {
 namespace {
 
+// The history as JSON, in the metadata of a checkpoint. Overloads of ToJson and
+// FromJson know the types of members, and VisitMembers names the members of a
+// type once, for writing and for reading.
+
 using nlohmann::json;
 
 // Values as JSON. Each FromJson throws what json does for a value that is
@@ -45,6 +49,7 @@ void FromJson(const json& value, EpochMeasure& measure) {
 }
 
 void FromJson(const json& value, double& number) {
+  // "inf" and "nan", as ToJson writes them.
   if (value.is_string() &&
       absl::SimpleAtod(value.get<std::string>(), &number)) {
     return;
@@ -181,6 +186,8 @@ void VisitMembers(EpochRecord& record, const Visitor& visit) {
 template <typename Visitor>
 void VisitMembers(RunHistory& history, const Visitor& visit) {
   EpochSums& sums = history.current;
+  // The sums of the epoch that was interrupted; those of finished epochs are in
+  // their records.
   visit("lexical_weight", history.lexical_weight);
   visit("refused", history.refused);
   visit("num_batches", sums.num_batches);
@@ -213,6 +220,7 @@ RunHistory Read(const json& value) {
   }
   for (const json& epoch : value.at("epochs")) {
     EpochRecord record;
+    // The next epoch of the list so far, from 1.
     record.epoch = history.epoch();
     VisitMembers(record, Reader{epoch});
     record.score = record.validation.Score().value_or(record.epoch);
@@ -235,6 +243,8 @@ std::string FormatHistory(RunHistory history) {
       history.before_training ? Write(*history.before_training) : json();
   value["comparison"] =
       history.comparison ? Write(*history.comparison) : json();
+  // An array also without epochs: a run is saved in the middle of its first
+  // one, too.
   json& epochs = value["epochs"] = json::array();
   for (EpochRecord& record : history.epochs) epochs.push_back(Write(record));
   return value.dump();
@@ -245,6 +255,8 @@ absl::StatusOr<RunHistory> ParseHistory(std::string_view text) {
   try {
     RunHistory history = Read(value);
     const EpochSums& sums = history.current;
+    // A negative position would make the batches of a resumed run begin outside
+    // their list.
     if (sums.num_batches >= 0 && sums.num_pairs >= 0) return history;
   } catch (const json::exception&) {
   }

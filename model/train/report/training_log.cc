@@ -27,6 +27,7 @@ nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
       {"learning_rate", record.learning_rate},
       {"peak_memory_bytes", record.peak_memory_bytes},
       {"train_loss", record.train_loss}};
+  // Measures that a run does not take are absent, not null.
   if (record.gradient_norm) json["gradient_norm"] = *record.gradient_norm;
   const ValidationResult& validation = record.validation;
   json.update(ValidationMeasures(validation));

@@ -16,6 +16,9 @@
 namespace semrank {
 namespace {
 
+// The page is made anew after each epoch from the whole history. It has no
+// script, so it can be opened where scripts are not allowed.
+
 // Everything is in the one file: the report is opened from a disk or sent by
 // mail, where nothing else can be loaded.
 constexpr char kStyle[] = R"css(
@@ -96,6 +99,7 @@ void MarkBest(const std::vector<EpochRecord>& epochs, Chart& chart) {
 
 ChartSeries LengthSeries(std::string name, const LengthHistogram& lengths) {
   ChartSeries series = {.name = std::move(name)};
+  // From 1: normalised texts of the training have at least one word.
   for (int words = 1; words <= LengthHistogram::kMaxWords; ++words) {
     series.points.push_back(
         {.x = static_cast<double>(words), .y = 100 * lengths.Share(words)});
@@ -175,9 +179,11 @@ std::string ExaminationChart(const v1::TrainingFacts& facts) {
   for (int k = 0; k < facts.examination_size(); ++k) {
     const double position = k + 1, value = facts.examination(k);
     chart.series[0].points.push_back({position, value});
+    // A curve of a file may have no errors.
     if (k >= facts.examination_error_size()) continue;
     const double error = facts.examination_error(k);
     low.points.push_back({position, std::max(0.0, value - 2 * error)});
+    // The upper curve may exceed 1, as an estimate may.
     high.points.push_back({position, value + 2 * error});
   }
   if (!low.points.empty()) {
@@ -192,6 +198,8 @@ std::string Charts(const ReportContent& content, const RunHistory& history) {
   std::string charts;
   if (!history.epochs.empty()) {
     charts += Figure("Loss", LossChart(history.epochs));
+    // All epochs of a run have the same measures, so the first one speaks
+    // for them.
     if (history.epochs.front().validation.metrics) {
       charts += Figure("NDCG of the validation queries",
                        NdcgChart(history.epochs, content.comparison));
@@ -208,6 +216,8 @@ std::string Charts(const ReportContent& content, const RunHistory& history) {
 
 // Quotes one word of a command line.
 std::string ShellQuoted(const std::string& text) {
+  // Other characters may mean something to a shell, so any of them puts the
+  // word in quotes.
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) {
@@ -241,6 +251,8 @@ std::string NextCommands(const std::string& model_dir,
 
 std::string FormatReport(const ReportContent& content,
                          const RunHistory& history) {
+  // The most useful comes first: the state, a warning, what to do next, then
+  // the curves. Settings and data follow for those who look something up.
   const std::string name = EscapeHtml(content.model_dir);
   std::string html = absl::StrFormat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -259,6 +271,8 @@ std::string FormatReport(const ReportContent& content,
     absl::StrAppendFormat(&html, "<p class=\"warning\">%s</p>\n",
                           EscapeHtml("Warning: " + *growth + "."));
   }
+  // Before there is a model, and for one that is not served, there is nothing
+  // to start.
   if (!content.version_dir.empty() && !content.rejected) {
     html +=
         Section("Next", NextCommands(content.model_dir, content.comparison));
@@ -291,6 +305,8 @@ absl::Status WriteReport(const ReportContent& content,
   const std::string page = FormatReport(content, history);
   SEMRANK_RETURN_IF_ERROR(
       ReplaceFile(content.model_dir + "/" + kReportFile, page));
+  // The second copy stays with its version when the next run writes its
+  // own report.
   if (content.version_dir.empty()) return absl::OkStatus();
   return ReplaceFile(content.version_dir + "/" + kReportFile, page);
 }

@@ -25,6 +25,10 @@
 namespace semrank {
 namespace {
 
+// Layout: a safetensors file. Its tensors are "state.NAME", without their
+// shapes, and "best.NAME"; its metadata is the history and the identity of the
+// run, each as JSON, and a SHA-256 over all of it.
+
 using nlohmann::json;
 
 constexpr char kHistory[] = "progress";
@@ -82,12 +86,15 @@ absl::StatusOr<Content> ReadContent(const LoadedFile& file,
                            ParseSafetensors(file.content(), path));
   SEMRANK_ASSIGN_OR_RETURN(content.metadata,
                            ParseSafetensorsMetadata(file.content(), path));
+  // A safetensors file of another program, such as a model's weights, has none
+  // of these.
   for (const char* name : {kHistory, kIdentity, kChecksum}) {
     if (!content.metadata.contains(name)) {
       return Damaged(path, absl::StrFormat("has no %s", name));
     }
   }
   std::vector<TensorView> tensors;
+  // A map, so in the order of names, as Tensors sorts them.
   for (const auto& [name, tensor] : content.tensors) tensors.push_back(tensor);
   SEMRANK_ASSIGN_OR_RETURN(const std::string sum,
                            Checksum(tensors, content.metadata));
@@ -112,6 +119,7 @@ std::string Difference(const json& then, const json& now) {
     for (const auto& [name, value] : object->items()) names.insert(name);
   }
   for (const std::string& name : names) {
+    // A member that one side does not have is null here.
     const json a = then.value(name, json()), b = now.value(name, json());
     if (a == b) continue;
     // The innermost difference names the setting, not the group it is in.
@@ -154,6 +162,7 @@ void CopyBest(const std::map<std::string, TensorView>& tensors,
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : tensors) {
     if (!name.starts_with(kBest)) continue;
+    // The view points into the file, which outlives the copy.
     views.push_back(tensor);
     views.back().name = name.substr(kBest.size());
   }
@@ -178,6 +187,8 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const std::string text, FormatModelConfig(config));
   json run = json::parse(text, nullptr, /*allow_exceptions=*/false);
   run["--epochs"] = options.epochs;
+  // An option that is off is absent, so that checkpoints of releases without it
+  // stay valid.
   if (options.data.judge_fraction > 0) {
     run["--judge_fraction"] = options.data.judge_fraction;
   }
@@ -205,6 +216,8 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
       {"valid_queries", {data.valid_queries}},
       {"valid_docs", {data.valid_docs}},
       {"valid_qrels", {data.valid_qrels}}};
+  // A server adds files to a folder of events all the time; a run resumes only
+  // while the folder has the same ones.
   if (!data.event_paths.empty()) run["--judge_days"] = data.judge_days;
   for (const std::string& path : data.event_paths) {
     std::vector<std::string> files = {path};
@@ -238,6 +251,8 @@ absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
   options.data.valid_docs.clear();
   options.data.valid_qrels.clear();
   options.data.valid_halves = false;
+  // An error of one process must reach all of them before they compare: the
+  // others would wait for its fingerprint.
   const absl::StatusOr<std::string> run = DescribeRun(options, config);
   SEMRANK_RETURN_IF_ERROR(processes.Agree(run.status()));
   return processes.CheckSame(BytesFingerprint(*run).lo,

@@ -31,6 +31,8 @@ absl::Status StepLoop::RunEpoch(int epoch, EpochSums& sums,
     // caller does between two steps, such as writing a checkpoint.
     const auto start = Clock::now();
     SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, NextBatch());
+    // All processes see the end of an epoch in the same step, as their shares
+    // are cut from the same mini-batch.
     if (batch == nullptr) return absl::OkStatus();
     SEMRANK_RETURN_IF_ERROR(TakeStep(*batch, epoch, sums));
     SEMRANK_RETURN_IF_ERROR(CheckMemory());
@@ -55,6 +57,7 @@ absl::Status StepLoop::TakeStep(const MiniBatch& batch, int epoch,
                     {.learning_rate = LearningRateOf(step),
                      .number = step,
                      .concurrent_work = [this] { batches_.PrepareNext(); }}));
+  // Weights that are not numbers stay so: the run would publish nothing of use.
   if (!std::isfinite(loss)) {
     return absl::OutOfRangeError(absl::StrFormat(
         "the loss is no longer a number in batch %d of epoch %d; "
@@ -102,6 +105,8 @@ absl::StatusOr<bool> EpochLoop::Run() {
     if (!record.ok()) return record.status();
     FinishEpoch(*std::move(record));
   }
+  // NaN is no better than anything, so a run whose scores were all NaN has no
+  // best epoch.
   if (inputs_.state.has_best()) return true;
   return absl::OutOfRangeError(absl::StrFormat(
       "validation gave no number after any epoch; --learning_rate=%g is too "

@@ -72,6 +72,8 @@ absl::StatusOr<LogLanguage> ReadLanguageOfPairs(
   PairReader reader(files, PairLines::kClicked, bad_lines);
   StartLanguage language(featurizer, {});
   ClickPair pair;
+  // The loop reads one pair more than a small log has. A large log is known as
+  // such by then, and the rest of it is not read.
   for (std::int64_t pairs = 0; pairs <= kMaxPairsForGeneral; ++pairs) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
     if (!more) return LogLanguage{language.share(), /*is_small=*/true};
@@ -95,6 +97,7 @@ absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
       paths, max_bad_lines,
       [&](const EventRecord& record) { return join.Add(record); }, counts);
   if (status.ok()) status = join.Finish();
+  // The error that ends the reading of a large log is not one of the files.
   if (!status.ok() && texts.is_small()) return status;
   return LogLanguage{texts.share(), texts.is_small()};
 }
@@ -103,6 +106,8 @@ absl::StatusOr<LogLanguage> ReadLanguageOfEvents(
 
 std::string FindInstalledModel(std::string_view name) {
   std::error_code error;
+  // A package installs the program in PREFIX/bin and models in PREFIX/share.
+  // PREFIX need not be /usr.
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe", error);
   for (const std::filesystem::path& prefix :
@@ -116,6 +121,7 @@ std::string FindInstalledModel(std::string_view name) {
 
 std::string FolderOfModel(const std::string& name) {
   std::error_code error;
+  // A folder of the user wins over an installed model of the same name.
   if (std::filesystem::exists(name, error)) return name;
   const std::string installed = FindInstalledModel(name);
   return installed.empty() ? name : installed;

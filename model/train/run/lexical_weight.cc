@@ -36,6 +36,8 @@ class WithoutHeldOut {
  public:
   WithoutHeldOut(double share, std::uint64_t seed, TrainingData& data)
       : data_(data),
+        // A copy: 16 bytes a pair while the trial lasts. The order of the
+        // pairs, from which epochs are shuffled, comes back with it.
         all_(data.train_pairs),
         held_out_(HoldOutQueries(share, seed, data.train_pairs)) {}
   ~WithoutHeldOut() { data_.train_pairs = std::move(all_); }
@@ -55,6 +57,8 @@ class WithoutHeldOut {
 constexpr int kMaxEpochs = 4;
 
 TrainOptions OptionsOfTrial(TrainOptions options) {
+  // A third, rounded up. The learning rate falls within these epochs, as it
+  // depends on their number.
   options.epochs = std::min((options.epochs + 2) / 3, kMaxEpochs);
   return options;
 }
@@ -91,6 +95,7 @@ absl::StatusOr<LexicalTrial> Measure(const TrainOptions& options,
       FitLexicalWeight(options, data, held_out, trainer.Weights()));
   const v1::ModelConfig config =
       WithLexicalWeight(DescribeModel(options, data.featurizer), trial.weight);
+  // The comparison ranks by the fitted weight, as the published model will.
   RankerComparer comparer(
       options.data, /*judged=*/nullptr,
       MakeHeldOutCollection(*data.texts, held_out, data.served_titles(),
@@ -117,6 +122,7 @@ absl::StatusOr<LexicalTrial> RunLexicalTrial(const TrainOptions& options,
                                              TrainingData& data,
                                              const Workers& workers) {
   const WithoutHeldOut rest(HeldOutShare(data), options.seed, data);
+  // A softmax over a single title learns nothing.
   if (!HasTwoTitles(data.train_pairs)) {
     const double weight = LexicalPriorOf(options).weight;
     absl::FPrintF(stderr,
@@ -142,6 +148,8 @@ absl::StatusOr<LexicalTrial> RunLexicalTrial(const TrainOptions& options,
     return Measure(shorter, data, rest.held_out(), start.get(), *trainer,
                    workers.pool);
   }));
+  // The others need the weight for their configuration; the comparison stays
+  // with the first.
   trial.weight = workers.processes.Broadcast(trial.weight);
   return trial;
 }

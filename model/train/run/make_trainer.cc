@@ -27,6 +27,8 @@ std::unique_ptr<ModelTrainer> MakeAtRandomWeights(const TrainOptions& options,
 absl::StatusOr<std::unique_ptr<ModelTrainer>> MakeTrainer(
     const TrainOptions& options, const TrainingData& data,
     const Workers& workers) {
+  // Random weights first: a start overwrites the rows that it has, or is added
+  // to them.
   std::unique_ptr<ModelTrainer> trainer =
       MakeAtRandomWeights(options, data, workers);
   SEMRANK_RETURN_IF_ERROR(

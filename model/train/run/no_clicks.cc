@@ -22,6 +22,10 @@
 namespace semrank {
 namespace {
 
+// Such a model has towers that were made elsewhere, or none, and idf of the
+// catalogue: no training takes place, so there is no log, no checkpoint and
+// no report.
+
 // What the model consists of, but for idf.
 struct Towers {
   v1::ModelConfig config;
@@ -49,6 +53,7 @@ absl::StatusOr<Towers> EmptyTowers(TrainOptions options,
                                    const std::vector<TextId>& ids) {
   options.features.kind = v1::FEATURE_KIND_LETTERS;
   options.tower.kind = v1::TOWER_KIND_LINEAR;
+  // The smallest tower that the format allows.
   options.tower.embedding_dim = 1;
   options.tower.hidden_dims.clear();
   options.tower.activation = v1::ACTIVATION_IDENTITY;
@@ -59,6 +64,8 @@ absl::StatusOr<Towers> EmptyTowers(TrainOptions options,
   towers.featurizer = std::make_unique<const Featurizer>(std::move(featurizer));
   options.tower.shared = true;
   towers.config = DescribeModel(options, *towers.featurizer);
+  // One list of zeros serves all tensors: the layer of N x 1 weights is
+  // the largest.
   const auto zeros =
       std::make_shared<std::vector<float>>(towers.featurizer->num_features());
   towers.weights.storage = zeros;

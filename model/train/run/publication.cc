@@ -121,6 +121,7 @@ void AddFacts(const TrainOptions& options, const EpochRecord& best,
               int epochs_run, v1::TrainingFacts& facts) {
   for (const FlagValue& flag : OptionValues(options)) {
     if (!IsKept(flag.name)) continue;
+    // Also those with their default value, which another release may change.
     facts.add_options(absl::StrFormat("--%s=%s", flag.name, flag.value));
   }
   facts.set_num_pairs(best.num_pairs);
@@ -290,6 +291,7 @@ absl::Status RefuseLoss(const TrainOptions& options, const std::string& loss,
     return absl::OkStatus();
   }
   if (state != nullptr) {
+    // A mark for Checkpoint::Remove: the next run that publishes may delete it.
     state->history().refused = true;
     state->WriteCheckpoint();
   }
@@ -318,7 +320,8 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
       .other_files = {{kKeptPairsFile, data.kept_pairs}}};
   std::optional<std::int64_t> version;
   // A run may have been killed after it had published and before it had removed
-  // its checkpoint.
+  // its checkpoint. A run that was not resumed publishes anew, also if its
+  // weights are those of the newest version.
   if (state.resumed()) version = FindPublished(model_dir, bundle);
   if (!version) {
     const auto published = PublishModel(model_dir, bundle);

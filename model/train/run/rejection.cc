@@ -19,6 +19,7 @@ namespace {
 void RemoveOldRejected(const std::string& folder) {
   const auto versions = ListVersionFolders(folder);
   if (!versions.ok()) return;
+  // Versions ascend, so the oldest are removed.
   for (std::size_t i = 0; i + kMaxRejected < versions->size(); ++i) {
     std::error_code error;
     std::filesystem::remove_all(VersionPath(folder, (*versions)[i]), error);
@@ -51,6 +52,8 @@ absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
         "judge, and wrong ones would go unnoticed\n",
         options.served_version_dir);
   }
+  // The version that the run began from, although a newer one may have been
+  // published since.
   const std::filesystem::path served(options.served_version_dir);
   SEMRANK_ASSIGN_OR_RETURN(
       const auto served_model,
@@ -78,6 +81,8 @@ absl::StatusOr<TrainingSummary> Reject(const TrainOptions& options,
                                        const std::string& fault,
                                        ReportContent& report,
                                        TrainingState& state) {
+  // A rejected model has the form of a published one, in a folder that servers
+  // do not read.
   TrainOptions rejected = options;
   rejected.data.model_dir =
       absl::StrCat(options.data.model_dir, "/", kRejectedFolder);

@@ -20,6 +20,11 @@
 namespace semrank {
 namespace {
 
+// The start and the run may have different features. Their tensors have equal
+// names, and layer 0 has a row for each feature: the rows of the start's
+// features are copied to where the run has these features (vocabulary_union.h).
+// Rows of new features keep their random values.
+
 absl::Status NoPlace(const TrainOptions& options, std::string_view tensor) {
   return absl::DataLossError(absl::StrFormat(
       "%s/%s: tensor \"%s\" has no place in the model that is trained",
@@ -45,6 +50,8 @@ Rows RowsOf(const Featurizer& start, const Featurizer& run) {
 // Whether the tensors have the same whole number of floats for each feature.
 bool HaveSameRows(const Rows& rows, std::span<const float> from,
                   std::span<const float> to) {
+  // CLSM has a row for each place of its window, so a feature has several rows
+  // of the layer's width.
   const std::size_t width = from.size() / rows.num_features;
   return from.size() == width * rows.num_features &&
          to.size() == width * rows.num_features_of_run;
@@ -73,6 +80,8 @@ absl::StatusOr<double> MeanTitleLength(const TrainingData& data,
   const std::span<const TextId> titles =
       std::span(data.titles)
           .first(std::min<std::size_t>(data.titles.size(), 10'000));
+  // The first titles are the same in every process and with any number
+  // of threads.
   BagBatch bags;
   SEMRANK_RETURN_IF_ERROR(data.bags.Layout(titles, bags));
   data.bags.Fill(titles, 0, static_cast<int>(titles.size()), bags);
@@ -101,6 +110,9 @@ absl::Status AddScaled(const TrainingData& data, const Rows& rows,
   SEMRANK_ASSIGN_OR_RETURN(const double length, MeanTitleLength(data, general));
   // No title has a known feature: there is nothing to add.
   if (length == 0) return absl::OkStatus();
+  // The general rows are scaled to a known length, so that they neither drown
+  // the random ones nor vanish beside them, whatever the general model was
+  // trained with.
   const auto scale = static_cast<float>(kGeneralLength / length);
   for (std::size_t i = 0; i < random.size(); ++i) {
     random[i] += scale * general[i];
@@ -139,6 +151,7 @@ absl::Status CopyStartWeights(const TrainOptions& options,
     state.emplace(tensor.name, tensor.values);
   }
   for (const auto& [name, tensor] : start.tensors) {
+    // idf is counted over the run's texts; KeepIdfOfStart says when it is not.
     if (name == kLexicalIdfTensor) continue;
     const auto found = state.find(name);
     if (found == state.end()) return NoPlace(options, name);
@@ -162,6 +175,8 @@ absl::Status KeepIdfOfStart(const TrainOptions& options, TrainingData& data) {
   if (values.size() != data.lexical_idf.size()) {
     return NoPlace(options, kLexicalIdfTensor);
   }
+  // The night's pairs alone are few texts. Without earlier pairs beside them
+  // their idf would be worse than that of the start.
   std::ranges::copy(values, data.lexical_idf.begin());
   return absl::OkStatus();
 }

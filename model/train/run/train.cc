@@ -133,6 +133,7 @@ absl::StatusOr<RunContext> MakeContext(const TrainOptions& options,
   context.comparer = std::make_unique<RankerComparer>(
       options.data, inputs.valid_queries, data.held_out);
   SEMRANK_ASSIGN_OR_RETURN(context.batches, MakeBatches(options, data));
+  // Only the first process writes; the others may have no such folder.
   if (processes.is_first()) {
     SEMRANK_ASSIGN_OR_RETURN(
         context.log,
@@ -303,6 +304,8 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                            .reason = *std::move(reason),
                            .model_dir = options.data.model_dir};
   }
+  // Choices that depend on the data: from here on the options are explicit, and
+  // the configuration of the model can be written.
   SEMRANK_RETURN_IF_ERROR(processes.Agree(KeepIdfOfStart(options, data)));
   options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);
@@ -333,6 +336,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   RunWarnings().WarnUnlessOk(
       "no rankings by --init_from in the report",
       MeasureStart(options, data, trial.weight, *trainer, pool, context));
+  // State and loop come last: they have references to what is above.
   TrainingState state(options, std::move(trainer),
                       context.batches->num_batches(), *context.checkpoint,
                       processes);

@@ -122,6 +122,8 @@ void BeginFromRandomWeights(TrainOptions& options) {
 // flag that was given and wants another shape than the model's.
 absl::Status SetModelFlags(const v1::ModelConfig& config,
                            CommandLine& command_line) {
+  // A flag that repeats what the model has is allowed, as in a script that
+  // names --tower for each run.
   const std::string settings = ModelSettings(config);
   std::map<std::string, std::string> given;
   for (const FlagValue& flag : command_line.Values()) {
@@ -137,6 +139,8 @@ absl::Status SetModelFlags(const v1::ModelConfig& config,
             : absl::StrCat("the model of --init_from has ", value));
   }
   SEMRANK_RETURN_IF_ERROR(ApplySettings(settings, "--init_from", command_line));
+  // Rate and epochs of a continued run were measured for towers; a general
+  // start is trained like a new model.
   if (config.tower() == v1::TOWER_KIND_SSI ||
       config.training().general_start()) {
     return absl::OkStatus();
@@ -156,6 +160,7 @@ absl::StatusOr<std::string> StartOf(const CommandLine& command_line,
                                     const TrainFlags& flags) {
   if (flags.init_from == "none") return "";
   if (!flags.init_from.empty()) return FolderOfModel(flags.init_from);
+  // A default must not make a flag an error that is right without it.
   const bool has_own_shape = std::ranges::any_of(
       kShapeFlags,
       [&](std::string_view flag) { return command_line.IsSet(flag); });

@@ -54,6 +54,8 @@ absl::Status TrainingState::BroadcastState() {
   if (processes_.is_alone()) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(
       history_, ParseHistory(processes_.Broadcast(FormatHistory(history_))));
+  // All processes have the same tensors in the same order, so each call meets
+  // its like.
   for (const StateTensor& tensor : trainer_->State()) {
     processes_.Broadcast(tensor.values);
   }
@@ -85,6 +87,7 @@ void TrainingState::FinishEpoch(EpochRecord& record) {
   history_.FinishEpoch(record);
   // The other processes publish nothing and need no second model in memory.
   if (record.best && processes_.is_first()) {
+    // A copy: the trainer changes its weights in place.
     best_weights_.Assign(trainer_->Weights());
   }
 }

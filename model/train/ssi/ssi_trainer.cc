@@ -78,8 +78,8 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
         weights_.document, weights_.Rows(), options.optimizer);
   }
   if (weights_.spec.variant() != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
-    // The weights are complete by construction.
-    // The model is a view: scores follow the weights as they are learned.
+    // The weights are complete by construction, so this cannot fail. The scorer
+    // is a view: scores follow the weights as they are learned.
     sparse_ = *SparseScorer::Create(weights_.Sparse(), /*storage=*/nullptr);
   }
   if (!weights_.words.empty()) {
@@ -139,6 +139,7 @@ absl::Status SsiTrainer::ReadTexts(const MiniBatch& batch) {
 
 // U q of the queries and V d of the titles; one table holds both when shared.
 void SsiTrainer::Embed(bool learn) {
+  // diagonal and full have no vectors.
   if (query_table_ == nullptr) return;
   TaskList tasks;
   if (document_table_ != nullptr) {

@@ -112,6 +112,7 @@ DocumentLists ListDocuments(const TextBags& bags,
                             static_cast<std::size_t>(frequency));
   }
   lists.documents.resize(lists.offsets.back());
+  // The next free place of each list: a counting sort of the documents by word.
   std::vector<std::size_t> places = lists.offsets;
   DocumentReader reader(bags);
   for (const TextId document : documents) {
@@ -219,6 +220,7 @@ std::vector<float> CorrelatedWords(const TextBags& bags,
     const std::vector<Correlation>& found =
         counter.Rank(static_cast<std::uint32_t>(word), lists.Of(word - first));
     for (std::size_t p = 0; p < top_k; ++p) {
+      // The file has k words for each; -1 stands for one that is not there.
       correlated.push_back(p < found.size() ? static_cast<float>(found[p].word)
                                             : -1.0f);
     }
@@ -261,6 +263,7 @@ std::vector<TensorView> SsiWeights::Tensors() const {
   for (const auto& [name, table] :
        {std::pair<const char*, const LayerWeights&>{"query.0.weight", query},
         {"document.0.weight", document}}) {
+    // symmetric has U alone, diagonal and full have neither.
     if (table.in == 0) continue;
     tensors.push_back({name, {table.in, table.out}, table.weight.data()});
   }

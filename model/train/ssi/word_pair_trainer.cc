@@ -9,6 +9,11 @@
 namespace semrank {
 namespace {
 
+// The gradient of W is sum over pairs i of q_i r_i', where r_i is the sum
+// over the titles of pair i of dloss/df times the title (SSI 2.3). Gather
+// tasks compute the sparse r_i; update tasks then own a row of W each, so no
+// lock is needed.
+
 constexpr int kPairBlock = 16;
 
 // A query has few words: a scan is faster than a table.

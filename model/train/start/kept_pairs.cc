@@ -21,6 +21,10 @@
 namespace semrank {
 namespace {
 
+// The sample has the pairs of the lowest hashes. A hash depends on the texts
+// alone, so it is random with respect to the log, but the same in every night:
+// the sample of two nights is made of the samples of both.
+
 // A hash, which decides the order of the file, and "query TAB title".
 using HashedPair = std::pair<std::uint64_t, std::string>;
 
@@ -61,8 +65,12 @@ std::string FormatKeptPairs(const TextInterner& texts,
   for (const TextPair& pair : pairs) {
     if (max_pairs == 0) break;
     HashedPair hashed = Hashed(texts, pair);
+    // A full map has the lowest hashes so far. A pair above its last entry
+    // cannot come in, and most pairs of a large log are such.
     const bool is_full = static_cast<std::int64_t>(sample.size()) == max_pairs;
     if (is_full && sample.rbegin()->first < hashed) continue;
+    // A log may have a pair in several lines; its clicks are added up,
+    // corrected for their positions.
     sample[std::move(hashed)] += static_cast<double>(pair.clicks) * pair.weight;
     if (static_cast<std::int64_t>(sample.size()) > max_pairs) {
       sample.erase(std::prev(sample.end()));
@@ -70,6 +78,8 @@ std::string FormatKeptPairs(const TextInterner& texts,
   }
   std::string lines;
   for (const auto& [pair, clicks] : sample) {
+    // Clicks that are corrected for positions have fractions, and the file has
+    // whole clicks from 1.
     const std::int64_t whole = std::max<std::int64_t>(1, std::llround(clicks));
     absl::StrAppend(&lines, pair.second, "\t", whole, "\n");
   }
@@ -80,6 +90,7 @@ absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
     const std::string& version_dir) {
   std::vector<ClickPair> kept;
   const std::string path = absl::StrCat(version_dir, "/", kKeptPairsFile);
+  // Models of earlier versions, and those of --keep_pairs=0, have no such file.
   if (!std::filesystem::exists(path)) return kept;
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> file,
                            LineReader::Open(path));
@@ -110,6 +121,9 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
   absl::flat_hash_set<std::string> lines_of_kept;
   std::uint64_t highest = 0;
   for (const ClickPair& pair : kept) {
+    // A full sample has every learned pair up to its highest hash, so a pair of
+    // the log up to there is in it or is new. The sample says nothing about
+    // pairs above it.
     HashedPair hashed = Hashed(pair.query, pair.title);
     highest = std::max(highest, hashed.first);
     lines_of_kept.insert(std::move(hashed.second));
@@ -120,6 +134,8 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
   }
   PairSet counted;
   for (const TextPair& pair : pairs) {
+    // A pair with many lines says no more about the file than one with a
+    // single line.
     if (!counted.emplace(pair.query, pair.title).second) continue;
     const HashedPair hashed = Hashed(texts, pair);
     if (hashed.first > highest) continue;
@@ -139,6 +155,8 @@ std::vector<TextPair> AppendKept(const std::vector<ClickPair>& kept,
   for (const TextPair& pair : held_out) held_out_queries.insert(pair.query);
   std::vector<TextPair> omitted;
   for (const ClickPair& pair : kept) {
+    // A query that is held out for validation must not come back through an
+    // earlier night.
     const TextPair interned = InternPair(pair, texts);
     if (held_out_queries.contains(interned.query)) {
       omitted.push_back(interned);

@@ -9,6 +9,7 @@ namespace semrank {
 namespace {
 
 double Share(std::int64_t part, std::int64_t all) {
+  // A text of which nothing can be counted is no sign of another language.
   return all == 0 ? 1 : static_cast<double>(part) / static_cast<double>(all);
 }
 
@@ -30,12 +31,16 @@ StartLanguage::StartLanguage(const Featurizer& featurizer,
     ForEachWord(pair.query, insert);
     ForEachWord(pair.title, insert);
   }
+  // A model of letters alone lists no words; its kept pairs are all that it
+  // knows of them.
   if (!featurizer.words().has_value()) return;
   for (const std::string& word : featurizer.words()->words()) insert(word);
 }
 
 void StartLanguage::Add(std::string_view normalized) {
   const KnownFeatures known = CountKnownFeatures(featurizer_, normalized);
+  // The featurizer counts its own words as well, but not those of kept pairs,
+  // so known words are counted here.
   share_.num_ngrams += known.num_ngrams;
   share_.num_known_ngrams += known.num_known_ngrams;
   share_.num_words += known.num_words;
@@ -46,6 +51,9 @@ void StartLanguage::Add(std::string_view normalized) {
 
 absl::Status StartLanguage::Check(std::string_view start) const {
   const auto& ngrams = featurizer_.ngrams();
+  // Letters find another script: Cyrillic and Latin share hardly any trigram.
+  // They cannot separate languages of one script, so words do, unless many
+  // n-grams are known too, as in the next night of one shop.
   const bool is_foreign_script = ngrams.has_value() &&
                                  ngrams->size() >= kDecisiveNgrams &&
                                  share_.OfNgrams() < 0.5;

@@ -12,6 +12,11 @@
 namespace semrank {
 namespace {
 
+// A united vocabulary has the entries of the start first, in their order, and
+// the new ones of the run after them. So each entry of the start keeps its
+// place among those of its kind, and its row of weights can be copied as part
+// of a range.
+
 std::vector<std::string> UniteLists(const std::vector<std::string>& first,
                                     const std::vector<std::string>& second) {
   std::vector<std::string> united = first;
@@ -33,6 +38,7 @@ absl::StatusOr<std::optional<NgramVocabulary>> UniteNgrams(
         "the letter n-grams of the model of --init_from and of this run are "
         "not of one kind");
   }
+  // Buckets have no names: both sides already have the same ones.
   if (start->hashed()) return start;
   return NgramVocabulary::FromList(start->ngram_length(),
                                    UniteLists(start->ngrams(), run->ngrams()));
@@ -64,12 +70,16 @@ absl::StatusOr<Featurizer> UniteFeatures(const Featurizer& start,
   SEMRANK_ASSIGN_OR_RETURN(auto bigrams,
                            UniteWords(start.bigrams(), run.bigrams(),
                                       WordVocabulary::FromBigramList));
+  // The normaliser of the start: with another one the same word could have
+  // two spellings.
   return Featurizer::Create(std::move(ngrams), std::move(words),
                             std::move(bigrams), start.normalizer_version());
 }
 
 std::vector<FeatureRange> RangesOfStart(const Featurizer& start,
                                         const Featurizer& united) {
+  // Features are numbered n-grams, words, bigrams. New n-grams move the words
+  // of the start to higher numbers, so each kind is a range of its own.
   std::vector<FeatureRange> ranges;
   int from = 0, to = 0;
   const auto add = [&](int count, int united_count) {

@@ -18,6 +18,10 @@
 namespace semrank {
 namespace {
 
+// Each measure is a number for each query of both models; the tests compare
+// their differences. Means over lists of one query come first, so that a query
+// that many users ask is one observation.
+
 // The measures of both models for the same queries.
 struct PairedValues {
   std::vector<double> served;
@@ -32,6 +36,8 @@ double Mean(const std::vector<double>& values) {
 
 JudgementTest MakeTest(std::string clicks, std::size_t num_lists,
                        const PairedValues& values) {
+  // Both models rank the same queries, so the variance between queries cancels
+  // out in the differences.
   std::vector<double> differences;
   for (std::size_t q = 0; q < values.served.size(); ++q) {
     differences.push_back(values.candidate[q] - values.served[q]);
@@ -69,6 +75,7 @@ absl::StatusOr<std::vector<double>> NdcgOfPairs(
 
 // `rank` counts from 0.
 double Discount(std::size_t rank) {
+  // The discount of DCG, log2(1 + rank) with ranks from 1.
   return 1 / std::log2(2.0 + static_cast<double>(rank));
 }
 
@@ -97,7 +104,10 @@ double MeanWeight(const ClickedLists& lists) {
 // does not depend on the weights.
 std::vector<double> MeansOfQueries(const ClickedLists& lists,
                                    const std::vector<double>& gains) {
+  // The weights of positions depend on the curve of this night. The division by
+  // their mean makes gains of two nights comparable.
   const double scale = MeanWeight(lists);
+  // Both models must have their values in the same order: that of the texts.
   std::map<std::string_view, std::vector<double>> by_query;
   for (std::size_t i = 0; i < gains.size(); ++i) {
     by_query[lists.collection.queries[i].text].push_back(gains[i] / scale);
@@ -114,7 +124,10 @@ absl::StatusOr<std::vector<double>> GainOfLists(
     const ClickedLists& lists, std::shared_ptr<const TwoTowerModel> model,
     ThreadPool& pool) {
   EvaluateOptions options;
+  // Only the titles of the list are ranked: nothing is known of a click
+  // on others.
   options.candidates = Candidates::kJudged;
+  // Lists are ranked to their ends, as a click may be anywhere.
   options.run_depth =
       static_cast<std::uint32_t>(lists.collection.documents.size());
   SEMRANK_ASSIGN_OR_RETURN(
@@ -135,6 +148,8 @@ std::vector<double> GainOfChance(const ClickedLists& lists) {
     double discounts = 0, weights = 0;
     for (std::size_t rank = 0; rank < size; ++rank) discounts += Discount(rank);
     for (const auto& [document, weight] : lists.clicks[i]) weights += weight;
+    // Each click is at every rank equally often, so its expected discount is
+    // the mean one.
     gains.push_back(weights * discounts / static_cast<double>(size));
   }
   return MeansOfQueries(lists, gains);
@@ -172,6 +187,8 @@ ClickFit FitOf(const std::vector<double>& of_new,
   const double error =
       std::sqrt(SquaredError(of_new) + SquaredError(of_earlier));
   if (error > 0) {
+    // Two-sided, by the normal distribution: there are at least
+    // kMinJudgedQueries of each kind where it decides.
     fit.p = std::erfc(std::abs(fit.of_new - fit.of_earlier) / error /
                       std::numbers::sqrt2);
   }
@@ -231,10 +248,14 @@ absl::StatusOr<CandidateJudgement> JudgeCandidate(
   }
   if (clicks.new_lists != nullptr) {
     const ClickedLists& lists = *clicks.new_lists;
+    // Lists replace the new pairs, which are their clicks: `fit` has used these
+    // by now.
     SEMRANK_ASSIGN_OR_RETURN(fresh.served, GainOfLists(lists, served, pool));
     SEMRANK_ASSIGN_OR_RETURN(fresh.candidate,
                              GainOfLists(lists, candidate, pool));
     judgement.tests.push_back(MakeTest("new", lists.clicks.size(), fresh));
+    // The served model takes the place of the candidate, a random order that of
+    // the served one.
     const JudgementTest chance = MakeTest(
         "", 0, {.served = GainOfChance(lists), .candidate = fresh.served});
     judgement.chance = {.num_queries = chance.num_queries,

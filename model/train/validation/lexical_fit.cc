@@ -19,6 +19,10 @@
 namespace semrank {
 namespace {
 
+// MATHEMATICS.md, "The lexical part", has the sum that is minimised. Pairs are
+// scored once, as two cosines for each candidate; the search over w and c then
+// needs no texts and no model.
+
 constexpr int kMaxPairs = 2000;
 constexpr int kMaxPairsOfQuery = 10;
 constexpr int kNumUnclicked = 255;
@@ -46,6 +50,7 @@ Likelihood Evaluate(const ScoredPairs& pairs, double w, double c) {
   for (std::size_t i = 0; i < pairs.num_pairs(); ++i) {
     cosines.clear();
     double highest = -1;
+    // The clicked title is the first of its candidates.
     for (std::size_t k = pairs.offsets[i]; k < pairs.offsets[i + 1]; ++k) {
       cosines.push_back((1 - w) * pairs.semantic[k] + w * pairs.lexical[k]);
       highest = std::max(highest, cosines.back());
@@ -75,6 +80,8 @@ double BestLikelihood(const ScoredPairs& pairs, double w, double& c) {
   for (int i = 0; i < kMaxSteps; ++i) {
     // Clicks that are always first have no best c.
     if (now.second <= 0) break;
+    // The value is convex in c, but a Newton step far from its minimum
+    // may overshoot.
     const double next = std::clamp(c - now.first / now.second, c / 2,
                                    std::min(2 * c, kMaxScale));
     const bool done = std::abs(next - c) < 1e-3 * c;
@@ -89,6 +96,8 @@ double BestLikelihood(const ScoredPairs& pairs, double w, double& c) {
 std::vector<TextPair> DrawPairs(std::span<const TextPair> held_out,
                                 Random& random) {
   std::vector<TextPair> shuffled(held_out.begin(), held_out.end());
+  // A bound on each query keeps the sample from being that of a few
+  // frequent ones.
   Shuffle(random, shuffled);
   absl::flat_hash_map<TextId, int> num_drawn;
   std::vector<TextPair> drawn;
@@ -153,6 +162,8 @@ class CandidateTitles {
     std::vector<std::size_t> candidates = {places_.at(pair.title)};
     for (int i = 0; i < kNumUnclicked; ++i) {
       const std::size_t place = random.Below(num_drawn_from_);
+      // A clicked one is skipped and not drawn again: with 255 draws the number
+      // of negatives hardly changes.
       if (!clicked_.contains({pair.query, ids_[place]})) {
         candidates.push_back(place);
       }
@@ -179,6 +190,7 @@ void WeighByCatalogue(const LexicalSampleSource& source,
         std::ranges::binary_search(source.known_titles, pairs[i].title));
     (known.back() ? known_weight : new_weight) += weights[i];
   }
+  // With one kind alone no weighing can show the other.
   if (known_weight == 0 || new_weight == 0) return;
   const double of_known = *source.known_share / known_weight;
   const double of_new = (1 - *source.known_share) / new_weight;
@@ -203,10 +215,14 @@ double FitLexicalWeight(const ScoredPairs& pairs, const LexicalPrior& prior) {
     return BestLikelihood(pairs, w, c) + prior.strength * distance * distance;
   };
   constexpr double kGolden = 0.6180339887498949;
+  // `c` is kept between the calls of cost: the best scale changes little with
+  // w, so Newton begins near it.
   double low = 0, high = kLargestWeight;
   double left = high - kGolden * (high - low);
   double right = low + kGolden * (high - low);
   double at_left = cost(left), at_right = cost(right);
+  // Each round shortens the interval to .618 of it and computes one new cost;
+  // ten rounds are enough.
   while (high - low > kSmallestWeight) {
     if (at_left <= at_right) {
       high = right;
@@ -223,6 +239,8 @@ double FitLexicalWeight(const ScoredPairs& pairs, const LexicalPrior& prior) {
     }
   }
   const double weight = (low + high) / 2;
+  // A lexical part of no weight would cost memory and time in serving, so it
+  // is omitted.
   return weight < kSmallestWeight ? 0 : weight;
 }
 
@@ -234,6 +252,7 @@ std::vector<double> WeighPairs(std::span<const TextPair> pairs,
   }
   std::vector<double> weights;
   for (const TextPair& pair : pairs) {
+    // The weights of a query add up to 1: the sum is over queries.
     weights.push_back(LossWeight(pair, clicks) / of_queries.at(pair.query));
   }
   return weights;

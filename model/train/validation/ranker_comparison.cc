@@ -65,6 +65,7 @@ absl::StatusOr<Evaluation> RankerComparer::Measure(
 
 absl::StatusOr<std::optional<RankerComparison>>
 RankerComparer::MeasureBaselines(ThreadPool& pool) {
+  // There are neither judged queries nor held-out clicks.
   if (!collection_) return std::nullopt;
   SEMRANK_ASSIGN_OR_RETURN(const auto words,
                            CreateBm25Ranker(collection_->documents, {}));
@@ -111,6 +112,7 @@ void RankerComparer::AddExamples(const Evaluation& evaluation,
   }
   comparison.num_hits = hits.size();
   const std::size_t count = std::min(kNumExamples, hits.size());
+  // Evenly spread over the hits, which are in the order of the queries.
   for (std::size_t i = 0; i < count; ++i) {
     comparison.examples.push_back(std::move(hits[i * hits.size() / count]));
   }
@@ -123,6 +125,8 @@ std::optional<std::string> RankerComparer::DescribeLoss() const {
   for (const Baseline& baseline : baselines_) {
     const PairedComparison test =
         CompareMetric(*model_, baseline.evaluation, kNdcgAt10);
+    // One significant loss is enough; a better p for another baseline does not
+    // outweigh it.
     if (test.delta >= 0 || test.t_test_p >= kSignificance) continue;
     return absl::StrFormat(
         "the trained model ranks worse than %s: NDCG@10 %.4f against %.4f on "

@@ -19,6 +19,7 @@ void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
                       v1::ModelConfig& config) {
   *config.mutable_ssi() = DescribeSsi(options.ssi, featurizer.num_features());
   config.mutable_features()->set_weighting(v1::FEATURE_WEIGHTING_TF_IDF);
+  // A margin loss has no softmax, so its model has no gamma.
   config.clear_gamma();
   config.set_score_kind(v1::SCORE_KIND_SSI_DOT);
   config.mutable_training()->set_loss(v1::LOSS_KIND_MARGIN);
@@ -42,6 +43,8 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   config.set_gamma(options.loss.gamma);
   config.set_score_kind(v1::SCORE_KIND_COSINE);
 
+  // What only people and later runs read. AddFacts adds what is known at the
+  // end of the run.
   v1::TrainingFacts& facts = *config.mutable_training();
   facts.set_seed(options.seed);
   facts.set_loss(v1::LOSS_KIND_SOFTMAX);

@@ -36,6 +36,7 @@ std::vector<TextPair> KnownClicks(std::span<const TextPair> pairs,
   std::vector<TextPair> known(pairs.begin(), pairs.end());
   const std::vector<TextId> queries = DistinctQueries(pairs);
   for (const TextPair& pair : train_pairs) {
+    // Files of --valid_pairs may have queries that are trained on, too.
     if (std::ranges::binary_search(queries, pair.query)) known.push_back(pair);
   }
   return known;
@@ -54,6 +55,8 @@ bool AllFinite(const std::vector<TensorView>& tensors) {
 std::vector<std::uint8_t> DrawFolds(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint8_t> folds(count);
   for (std::size_t i = 0; i < count; ++i) {
+    // Equal halves first, then their order: a coin for each query would give
+    // halves of different sizes.
     folds[i] = static_cast<std::uint8_t>(i % kNumFolds);
   }
   // Stream 0 decides which queries are held out; this one halves them.
@@ -110,6 +113,8 @@ absl::Status Validator::DrawHalves() {
 // Halves the queries that are measured, and returns their number.
 std::size_t Validator::DrawQueryHalves() {
   std::vector<std::size_t> judged;
+  // The evaluator skips queries without a relevant document, so only the others
+  // are halved.
   for (std::size_t q = 0; q < collection_->queries.size(); ++q) {
     if (collection_->queries[q].HasRelevant()) judged.push_back(q);
   }
@@ -137,6 +142,8 @@ void Validator::SampleBatches(std::span<const TextPair> pairs,
     Random random(options_.seed, RandomPurpose::kValidationNegatives,
                   batches_.size());
     MiniBatch& batch = batches_.emplace_back();
+    // The batches have texts that exist already; nothing is mistyped
+    // in validation.
     batch.bags = &data_.bags;
     sampler.Sample(plan.Batch(pairs, b), random, batch);
     batch_folds_.push_back(fold);
