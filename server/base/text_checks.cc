@@ -69,22 +69,18 @@ bool IsUtf8(std::string_view text) {
 
 // In titles of 1,000 bytes U+FDFA is 5 times the work of English, U+FDFB and
 // U+337F are 2.3 times, other characters of these two blocks at most 1.7 times.
-double NormalizedGrowth(std::string_view bytes) {
-  constexpr double kBytesAddedByFdfa = 30, kBytesAddedByOthers = 6;
-  if (bytes.empty()) return 1;
+std::size_t BytesAddedByNormalizing(std::string_view text) {
+  constexpr std::size_t kAddedByFdfa = 30, kAddedByOthers = 6;
   Expanding found;
   std::size_t i = 0;
-  for (; i + kBlockBytes + 2 <= bytes.size(); i += kBlockBytes) {
-    const char* const block = bytes.data() + i;
+  for (; i + kBlockBytes + 2 <= text.size(); i += kBlockBytes) {
+    const char* const block = text.data() + i;
     if (IsAscii(block) || !MayExpand(block)) continue;
     CountExpanding({block, kBlockBytes + 2}, found);
   }
-  CountExpanding(bytes.substr(i), found);
-  const double num_added =
-      kBytesAddedByOthers * static_cast<double>(found.num_characters) +
-      (kBytesAddedByFdfa - kBytesAddedByOthers) *
-          static_cast<double>(found.num_fdfa);
-  return 1 + num_added / static_cast<double>(bytes.size());
+  CountExpanding(text.substr(i), found);
+  return kAddedByOthers * found.num_characters +
+         (kAddedByFdfa - kAddedByOthers) * found.num_fdfa;
 }
 
 absl::Status CheckUtf8(std::string_view field, std::string_view text) {

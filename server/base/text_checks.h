@@ -24,12 +24,12 @@ inline bool IsTooLong(std::string_view text, const Limits& limits) {
   return text.size() > static_cast<std::size_t>(limits.max_text_bytes);
 }
 
-// At most how many times as much work `bytes` are as that many bytes of plain
-// text, by characters that normalising makes longer: U+FDFA becomes four words
-// of 33 bytes, and those of U+3200 to U+33FF and U+FDF0 to U+FDFF up to six
-// words. Chinese, Japanese and emoji, whose characters are words each, are less
-// work a byte than English.
-double NormalizedGrowth(std::string_view bytes);
+// How many bytes of plain text must be added to `text` to make as much work as
+// it, at most, for the characters that normalising makes longer: U+FDFA becomes
+// four words of 33 bytes, and those of U+3200 to U+33FF and U+FDF0 to U+FDFF up
+// to six words. Chinese, Japanese and emoji, whose characters are words each,
+// are less work a byte than English.
+std::size_t BytesAddedByNormalizing(std::string_view text);
 
 // The check that Protobuf's parser and serialiser make of a string.
 bool IsUtf8(std::string_view text);

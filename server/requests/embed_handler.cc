@@ -94,6 +94,10 @@ class EmbedHandler final : public HandlerOf<v1::EmbedTextsResponse> {
     return SizeOf(message_, bytes);
   }
 
+  void EachText(TakeText take) const override {
+    for (const std::string_view text : message_.texts) take(text);
+  }
+
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {
     SEMRANK_ASSIGN_OR_RETURN(
         const Progress progress,
@@ -129,6 +133,9 @@ class StreamedEmbedHandler final
       : HandlerOf(parts), state_(state) {}
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  void EachText(TakeText take) const override {
+    for (const std::string_view text : message_.texts) take(text);
+  }
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
 
  private:

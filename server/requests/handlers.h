@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "server/base/work_slice.h"
 #include "server/requests/server_parts.h"
@@ -40,6 +41,9 @@ class RequestHandler {
   // `bytes` stays valid as long as the handler does. Must not copy, normalise
   // or embed what is in it, since nothing is admitted yet.
   virtual absl::StatusOr<RequestSize> Read(std::string_view bytes) = 0;
+  // After Read: passes each text that is still to be normalised to `take`.
+  using TakeText = absl::FunctionRef<void(std::string_view text)>;
+  virtual void EachText(TakeText /*take*/) const {}
   // Instead of Read, for a request that is refused unread: reads what the
   // refusal repeats. False if that cannot be read.
   virtual bool ReadForRefusal(std::string_view /*bytes*/) { return true; }

@@ -74,6 +74,10 @@ class PutHandler final : public HandlerOf<Response> {
                        bytes.size()};
   }
 
+  void EachText(RequestHandler::TakeText take) const override {
+    for (const NewDocument& document : documents_) take(document.title);
+  }
+
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {
     // In the first slice rather than in Read: it costs a pass over every text,
     // which only admitted requests get.

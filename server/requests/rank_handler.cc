@@ -76,6 +76,10 @@ class RankHandler final : public RequestHandler {
   }
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  void EachText(TakeText take) const override {
+    take(message_.input.query);
+    for (const std::string_view title : message_.titles) take(title);
+  }
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;
@@ -308,6 +312,7 @@ class StreamedRankHandler final : public HandlerOf<v1::RankStreamResponse> {
       : HandlerOf(parts), rank_(parts, *response_.mutable_response()) {}
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  void EachText(TakeText take) const override { rank_.EachText(take); }
   bool ReadForRefusal(std::string_view bytes) override;
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {
     return rank_.RunSlice(run);

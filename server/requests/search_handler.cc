@@ -68,6 +68,7 @@ class SearchHandler final : public HandlerOf<v1::SearchDocumentsResponse> {
   using HandlerOf::HandlerOf;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  void EachText(TakeText take) const override { take(input_.query); }
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
 
  private:

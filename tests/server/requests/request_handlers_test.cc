@@ -284,6 +284,21 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
   EXPECT_EQ(all.num_bytes, keys.ByteSizeLong());
 }
 
+TEST_F(RequestSizeTest, TitlesAreAllThatAPutNormalises) {
+  v1::PutDocumentsRequest put;
+  v1::Document& document = *put.add_documents();
+  document.set_document_id("name");
+  document.set_title("title");
+  document.set_payload("payload");
+  document.add_tags("tag");
+  const std::string bytes = put.SerializeAsString();
+  const auto handler = MakePutDocumentsHandler(parts_);
+  ASSERT_THAT(handler->Read(bytes), IsOk());
+  std::vector<std::string> texts;
+  handler->EachText([&](std::string_view text) { texts.emplace_back(text); });
+  EXPECT_THAT(texts, ElementsAre("title"));
+}
+
 TEST_F(RequestSizeTest, OneTooManyIsRefusedByTheNameOfItsField) {
   v1::PutDocumentsRequest put;
   for (int i = 0; i < 4; ++i) put.add_documents();

@@ -42,7 +42,12 @@ class RecordingHandler final : public RequestHandler {
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     log_ += absl::ascii_toupper(name_);
+    bytes_ = bytes;
     return RequestSize{num_texts_, bytes.size()};
+  }
+  // What follows a zero byte is a payload.
+  void EachText(TakeText take) const override {
+    take(bytes_.substr(0, bytes_.find('\0')));
   }
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     log_ += name_;
@@ -57,6 +62,7 @@ class RecordingHandler final : public RequestHandler {
   int turns_left_;
   const char name_;
   std::string& log_;
+  std::string_view bytes_;
   v1::RankResponse response_;
 };
 
@@ -314,6 +320,19 @@ TEST_F(RequestRunTest, TextsThatNormalisingMakesTooLongAreRefused) {
   EXPECT_EQ(ErrorReason(refused), "MESSAGE_TOO_LARGE");
   EXPECT_EQ(ErrorValues(refused)["value"], "66000");
   EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(RequestRunTest, OnlyTextsCountAsNormalised) {
+  parts_.limits.max_texts_per_request = 10;
+  const auto max_bytes =
+      static_cast<std::size_t>(MaxRequestBytes(parts_.limits));
+  std::string bytes = "㍿";
+  bytes += '\0';
+  while (bytes.size() < max_bytes) bytes += "\xEF\xB7\xBA";
+  const auto run = NewRun(10, 1, 'a');
+  run->BeginWith(bytes);
+  EXPECT_THAT(run->Wait(), IsOk());
+  EXPECT_EQ(admission_.high_water_mark(), 30);
 }
 
 TEST_F(RequestRunTest, WritesThatWaitForTheStoreTakeNoWorker) {

@@ -250,6 +250,13 @@ TEST_F(ExplainTest, CallersMistakesHaveTheirReasons) {
               FailsWith(kInvalid, "TEXT_TOO_LONG"));
 }
 
+// U+FDFA is four words.
+TEST_F(ExplainTest, WordsAreCountedAsNormalisedOnce) {
+  ASSERT_THAT(Explain(Request("photo", "\uFDFA")), Succeeds());
+  EXPECT_EQ(response_.title_words_size(), 4);
+  EXPECT_EQ(admission_.high_water_mark(), 1 + 4 + 2);
+}
+
 TEST_F(RankingServiceTest, AnswersWhileDrainingAndIsUnavailableWhileStopping) {
   lifecycle_.Advance(Lifecycle::State::kDraining);
   EXPECT_THAT(Rank(Request("q", {"t"})), Succeeds());
