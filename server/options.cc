@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -21,6 +22,10 @@
 
 namespace semrank {
 namespace {
+
+// CommandLine has checked each flag alone: its type, range and spelling. Here
+// are the checks that need several flags, and the flags that have a small
+// language of their own (NAME=PATH,..., ALIAS=NAME, rocksdb:PATH).
 
 constexpr std::string_view kRocksDbPrefix = "rocksdb:";
 constexpr std::string_view kRedisPrefixes[] = {"redis://", "rediss://"};
@@ -37,9 +42,10 @@ bool IsModelName(std::string_view name) {
 }
 
 // Splits NAME=VALUE,... or takes one VALUE, which may contain '=' and ',' as
-// paths may.
+// paths may. Only what precedes the first '=' decides: "a=x,b=y" is a list,
+// "/data/lr=0.1,v2" one path. A path without a slash that contains '=' needs
+// "./" before it.
 std::vector<NamedValue> SplitNamed(const std::string& text) {
-  // A name has no slash, so a path with an = after a slash is one path.
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || !IsModelName(text.substr(0, equals))) {
     return {{"", text}};
@@ -132,6 +138,8 @@ absl::Status AddAlias(const std::string& text,
         "model_alias", text,
         absl::StrFormat("--model_dir has no model named \"%s\"", name));
   }
+  // Requests choose by one name, so a name must mean one model, whether it is
+  // an alias or the name of a folder.
   for (const ServedFolder& other : folders) {
     if (other.name != alias && std::ranges::count(other.aliases, alias) == 0) {
       continue;
@@ -182,15 +190,23 @@ absl::Status ParseStore(StoreOptions& options) {
   return absl::OkStatus();
 }
 
+// A certificate and its private key, whose flags begin with `prefix`.
+absl::Status CheckPair(const std::string& prefix, const std::string& cert,
+                       const std::string& key) {
+  if (cert.empty() == key.empty()) return absl::OkStatus();
+  const char* const given = cert.empty() ? "_key" : "_cert";
+  const char* const missing = cert.empty() ? "_cert" : "_key";
+  return FlagError(prefix + given, cert.empty() ? key : cert,
+                   absl::StrCat("needs --", prefix, missing));
+}
+
+// --store and --events may both use Redis over TLS and then share these files,
+// so it is an error only if neither does: files without effect would look like
+// an encrypted connection.
 absl::Status CheckStoreTls(const StoreOptions& options,
                            const EventOptions& events) {
   const RedisTlsFiles& tls = options.tls;
-  if (tls.cert.empty() && !tls.key.empty()) {
-    return FlagError("store_tls_key", tls.key, "needs --store_tls_cert");
-  }
-  if (tls.key.empty() && !tls.cert.empty()) {
-    return FlagError("store_tls_cert", tls.cert, "needs --store_tls_key");
-  }
+  SEMRANK_RETURN_IF_ERROR(CheckPair("store_tls", tls.cert, tls.key));
   const auto* stream =
       std::get_if<RedisEventSink::Options>(&events.destination);
   const bool over_tls = (options.redis.has_value() && options.redis->tls) ||
@@ -215,7 +231,9 @@ absl::Status CheckLimits(const Limits& limits) {
                                      "the largest message of gRPC",
                                      limits.max_text_bytes));
   }
-  // The largest request and its query must be admitted when it comes alone.
+  // The largest request and its query must be admitted when it comes alone:
+  // permits are taken at once, so it would otherwise be refused for ever with
+  // an error that asks the client to retry.
   if (limits.max_inflight_texts > limits.max_texts_per_request) {
     return absl::OkStatus();
   }
@@ -226,12 +244,8 @@ absl::Status CheckLimits(const Limits& limits) {
 }
 
 absl::Status CheckTls(const TlsFiles& tls) {
-  if (tls.cert.empty() && !tls.key.empty()) {
-    return FlagError("tls_key", tls.key, "needs --tls_cert");
-  }
-  if (tls.key.empty() && !tls.cert.empty()) {
-    return FlagError("tls_cert", tls.cert, "needs --tls_key");
-  }
+  SEMRANK_RETURN_IF_ERROR(CheckPair("tls", tls.cert, tls.key));
+  // Plain text has no handshake in which a client could show a certificate.
   if (tls.cert.empty() && !tls.client_ca.empty()) {
     return FlagError("tls_client_ca", tls.client_ca, "needs --tls_cert");
   }
@@ -260,6 +274,8 @@ absl::Status FinishOptions(const CommandLine& command_line,
   SEMRANK_ASSIGN_OR_RETURN(options.models.folders,
                            ParseServedFolders(options.models.model_dir,
                                               options.models.model_version));
+  // The order matters: aliases need the folders, experiments both and whether
+  // events are on, and the TLS files the addresses of store and events.
   for (const std::string& alias : options.models.model_alias) {
     SEMRANK_RETURN_IF_ERROR(AddAlias(alias, options.models.folders));
   }
