@@ -13,6 +13,9 @@
 namespace semrank {
 namespace {
 
+// The address alone chooses the destination, so exactly one of the three gets
+// options. Kafka gets neither `max_age` nor `max_bytes`: its brokers remove old
+// records by the retention of the topic.
 absl::StatusOr<EventDestination> ParseDestination(const EventOptions& options,
                                                   const RedisTlsFiles& tls) {
   if (options.events.empty()) return std::monostate();
@@ -36,6 +39,10 @@ absl::StatusOr<EventDestination> ParseDestination(const EventOptions& options,
                              .max_bytes = options.max_bytes};
 }
 
+// A refused login does not mend itself, so it ends the start, where an
+// operator looks. A broker or Redis that is away must not keep rankings from
+// being served: the log then reports once, and reports of events fail until it
+// is back.
 absl::Status CheckSink(const absl::Status& status) {
   if (absl::IsPermissionDenied(status)) return status;
   if (!status.ok()) {
@@ -44,6 +51,8 @@ absl::Status CheckSink(const absl::Status& status) {
   return absl::OkStatus();
 }
 
+// Check is no method of EventSink: folders need none, since EventFiles::Open
+// has locked the folder by then.
 absl::StatusOr<std::unique_ptr<EventSink>> OpenSink(
     const RedisEventSink::Options& options) {
   auto sink = std::make_unique<RedisEventSink>(options);
@@ -113,12 +122,19 @@ void AddEventFlags(CommandLine& flags, EventOptions& options) {
 }
 
 absl::Status FinishEvents(const RedisTlsFiles& tls, EventOptions& options) {
+  // Errors of flags end up in logs and on screens of others, so they show the
+  // address without its password.
   const std::string shown = WithoutPassword(options.events);
   auto destination = ParseDestination(options, tls);
   if (!destination.ok()) {
     return FlagError("events", shown, ToStd(destination.status().message()));
   }
   options.destination = *std::move(destination);
+  // A folder belongs to one server and makes a key of its own. Several servers
+  // write to one stream, and a user must have the same hash from all of them,
+  // so the operator supplies the key there. A key beside a folder would be
+  // ignored, and the operator would believe that hashes of two servers agree:
+  // it is an error.
   const bool is_folder =
       std::holds_alternative<EventFiles::Options>(options.destination);
   const bool is_stream = options.is_on() && !is_folder;
@@ -150,6 +166,8 @@ absl::StatusOr<std::unique_ptr<OpenedEvents>> OpenEvents(
   }
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
                            KeyedHash::OpenFile(options.key_file));
+  // Only the two streams are left. Both read the key before they connect: a
+  // missing file is a mistake of the operator that no retry repairs.
   const auto* redis =
       std::get_if<RedisEventSink::Options>(&options.destination);
   SEMRANK_ASSIGN_OR_RETURN(

@@ -13,6 +13,11 @@
 namespace semrank {
 namespace {
 
+// Both flags name models of --model_dir, which is parsed before. Names are
+// resolved here, once, so that an alias and the name that it stands for count
+// as one model, and a misspelt name ends the start instead of an experiment
+// that never runs.
+
 // False unless `text` is a number above 0 and at most 1.
 bool ParseShare(std::string_view text, double& share) {
   return absl::SimpleAtod(ToAbsl(text), &share) && share > 0 && share <= 1;
@@ -31,6 +36,8 @@ absl::Status ParseInterleave(
   const std::string& text = options.interleave;
   const std::vector<std::string> parts = absl::StrSplit(text, ',');
   Experiments& lists = options.lists;
+  // A share of 0 is refused: it would look like an experiment in the
+  // configuration and be none.
   if (parts.size() != 3 || !ParseShare(parts[2], lists.interleave_share)) {
     return FlagError("interleave", text,
                      "must be MODEL,MODEL,SHARE with a share above 0, up to 1");
@@ -51,7 +58,8 @@ absl::Status ParseShadow(
     ExperimentOptions& options) {
   const std::string& text = options.shadow;
   std::string_view model = text;
-  // An alias may have a colon, too.
+  // An alias may have a colon, too ("embed:v3"), so the whole text is tried as
+  // a name first. For the same reason the last colon separates the share.
   if (served_name(model).empty()) {
     const std::size_t colon = model.rfind(':');
     if (colon == std::string_view::npos) {
@@ -95,6 +103,9 @@ void AddExperimentFlags(CommandLine& flags, ExperimentOptions& options) {
 absl::Status FinishExperiments(
     absl::FunctionRef<std::string(std::string_view)> served_name,
     bool has_events, ExperimentOptions& options) {
+  // Both change only lists with an impression, and without --events a request
+  // for one is refused: the flags would have no effect. A shadow ranking needs
+  // no impression.
   const double rate = options.lists.explore_rate;
   if (rate > 0 && !has_events) {
     return FlagError("explore", absl::StrCat(rate), "needs --events");

@@ -15,10 +15,13 @@
 #include "server/options.h"
 #include "server/vectors/circuit_breaker.h"
 
-// The flags of options.h.
-
 namespace semrank {
 namespace {
+
+// The flags of options.h. CommandLine takes the default from the field and
+// shows it with the range in --help, so the texts here repeat neither. Groups
+// appear in the order in which they are added; what only an expert changes is
+// kAdvanced and shown by --help-all.
 
 using Level = CommandLine::Level;
 
@@ -36,7 +39,9 @@ std::int64_t PhysicalMemoryBytes() {
 }
 
 absl::Status CheckAddress(const std::string& address) {
-  // The last colon precedes the port: IPv6 addresses have others.
+  // The last colon precedes the port: IPv6 addresses have others, and stand in
+  // brackets, of which one alone is an error. A host name is not resolved here:
+  // it may be known only where the server runs.
   const std::size_t colon = address.rfind(':');
   int port = -1;
   if (colon != std::string::npos && colon > 0 &&
@@ -93,6 +98,8 @@ void AddModelFlags(CommandLine& flags, ModelOptions& options) {
             "Let clients call ReloadModel; with --api_keys_file those whose "
             "key has the admin role, without it every client.");
   flags.Group("Models", Level::kAdvanced);
+  // Polling rather than inotify: notifications do not cross network file
+  // systems and mounts of containers.
   flags.Add("model_poll_interval", &options.poll_interval,
             "How often to look for a new version; 0 = only at SIGHUP and "
             "ReloadModel. Also works on network file systems.",
@@ -144,6 +151,7 @@ void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
             "PEM file for rediss://: the private key of --store_tls_cert, "
             "without a password.",
             "FILE");
+  // The help names the real times, so that it cannot differ from the code.
   const CircuitBreaker::Options bypass;
   flags.Add("store_timeout", &options.store.timeout,
             absl::StrFormat(
@@ -201,6 +209,7 @@ void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
             "in flight, of the workers' queue, of connections and of JSON "
             "calls; more are RESOURCE_EXHAUSTED CALLER_SHARE. 1 = one caller "
             "may have all.",
+            // With 0 a caller that holds anything could take nothing more.
             {.min = 0.01, .max = 1});
   flags.Add("send_timeout", &limits.send_timeout,
             "How long a client may read nothing of its responses before they "

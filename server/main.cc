@@ -52,6 +52,8 @@ absl::Status Serve(const ServerOptions& options) {
       {.cancelled = [&] { return signals.stop_requested(); },
        .wait = [&](absl::Duration time) { signals.WaitFor(time); }}));
   absl::PrintF("semrank-server ready %s\n", server->addresses());
+  // Scripts and tests wait for this line on a pipe, where standard output is
+  // fully buffered.
   std::fflush(stdout);
   const int signal_number = signals.WaitForStop([&] { server->Reload(); });
   LogInfo("signal %d: draining", signal_number);
@@ -83,6 +85,8 @@ int Main(int argc, char** argv) {
   RaiseOpenFileLimit();
   const absl::Status finished = FinishOptions(command_line, options);
   if (!finished.ok()) return command_line.ExitCode(finished);
+  // After FinishOptions: a configuration that the server would refuse is an
+  // error here, too.
   if (options.print_config || options.check_config) {
     absl::PrintF("%s", DescribeConfig(command_line));
     return command_line.ExitCode(
@@ -90,6 +94,8 @@ int Main(int argc, char** argv) {
                                               options.security.tls)
                              : absl::OkStatus());
   }
+  // Errors up to here are those of the command line, for the person who typed
+  // it, and are not log lines.
   const bool json_log = options.log_format == LogFormat::kJson;
   InitLogging(json_log);
   if (!command_line.IsSet("max_connections")) {

@@ -27,6 +27,10 @@
 namespace semrank {
 namespace {
 
+// This file connects the parts and decides the order of start and stop; each
+// part knows nothing of the others but the pointers that it gets here. The
+// order of construction is that of the members in server.h.
+
 // How long the start waits for Redis.
 constexpr absl::Duration kFirstAnswer = absl::Seconds(5);
 // How often to look for a missing model when the poll interval is longer or 0.
@@ -99,6 +103,8 @@ std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
   return choices;
 }
 
+// A version that is still being copied is not a failure: only one that is
+// refused needs an operator.
 void LogModelLoad(const ModelLoad& load) {
   if (load.incomplete) return LogInfo("%s", load.status.message());
   if (load.model == nullptr) {
@@ -121,6 +127,8 @@ void LogModelLoad(const ModelLoad& load) {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     const ServerOptions& options, ServerSubstitutes substitutes) {
+  // What fails at once comes before the store and the sink of events, which may
+  // be on other machines and take seconds to fail.
   SEMRANK_ASSIGN_OR_RETURN(
       auto secrets,
       Secrets::Load(options.security.api_keys_file, options.security.tls));
@@ -160,6 +168,9 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
       unread_(MaxUnreadBytes(options.limits)),
       cache_(std::move(cache)),
       models_(std::move(substitutes.models), &metrics_,
+              // `published` runs after the pointer swap. Requests that still
+              // use the old model may miss in the cache then; they never get
+              // vectors of another model, since keys contain its number.
               {.loaded = parts_only_ ? nullptr : &LogModelLoad,
                .published =
                    [this](std::span<const std::uint32_t> current) {
@@ -178,6 +189,8 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
       ranking_(options.limits, &embedder_, &metrics_, &catalog_.documents),
       embedding_(options.limits, &embedder_, &metrics_),
       workers_(substitutes.workers),
+      // Writes wait for the store, so they have threads apart from those of
+      // searches and rankings.
       writers_(std::move(substitutes.workers)),
       // One thread loads one model after another, however many calls of
       // ReloadModel wait.
@@ -221,6 +234,8 @@ std::unique_ptr<ShadowRanker> Server::StartShadow(
       ShadowRanker::Options{
           .model = options.shadow_model,
           .share = options.shadow_share,
+          // A shadow ranking must cost no caller anything, so it gives way to
+          // both pools.
           .callers_wait =
               [this] { return workers_.has_queue() || writers_.has_queue(); },
           .num_processors = NumUsableProcessors()},
@@ -269,6 +284,8 @@ void Server::LookForModels() {
   // LogModelLoad has reported what failed.
   models_.Refresh().IgnoreError();
   if (!is_reload) return;
+  // Secrets looks at its files every second by itself. This look makes the
+  // answer to SIGHUP complete: the line says what is in force from here on.
   std::vector<std::string> reloaded = secrets_->Refresh();
   for (const ServedModelPtr& model : models_.CurrentModels()) {
     if (std::ranges::count(before, model) > 0) continue;
@@ -286,6 +303,7 @@ void Server::LookForModels() {
 HttpPages Server::MakePages(HttpCalls& calls) {
   HttpPages pages = OperatorPages(&lifecycle_, &metrics_);
   AddOpenApi(pages);
+  // Probes and scrapers have their paths whatever --pages says.
   if (!options_.pages) return pages;
   AddStatusPage(parts_, pages);
   AddBrowserPages({.grpc_address = rpc_->address(),
@@ -310,6 +328,8 @@ absl::Status Server::Listen() {
                                                 : DefaultMemoryLimit(),
                         .send_timeout = options_.limits.send_timeout},
                        parts_));
+  // HTTP starts after gRPC and health after both. All of them answer at once,
+  // with MODEL_LOADING or NOT_SERVING, because the state is still kLoading.
   // gRPC has its port by now, which the playground shows.
   HttpCalls calls = JsonApi(parts_, {options_.limits.max_http_body_bytes,
                                      HttpCallsAllowed(security)});
@@ -380,6 +400,8 @@ bool Server::Stop(absl::Time deadline) {
           all_ended ? "ended" : "had to be cancelled");
   // No call embeds or reports any more; what is in the queues is still written.
   const Watchdog watchdog(kMaxClosing);
+  // The catalog comes first: its threads embed with what is reset after it. The
+  // ports are closed, so no scrape reads the counts of these parts any more.
   catalog_.Stop();
   stored_.reset();
   events_.reset();

@@ -24,6 +24,11 @@
 namespace semrank {
 namespace {
 
+// Gauges and counters whose values the parts keep anyway. Each is a
+// function that a scrape calls, so the parts must outlive the HTTP
+// port. The names are an interface: dashboards and alerts in deploy use
+// them (tests/deploy/monitoring_test.py).
+
 std::string ReadProcFile(const char* path) {
   std::ifstream file(path);
   return std::string(std::istreambuf_iterator<char>(file), {});
@@ -47,6 +52,9 @@ double CountOpenFds() {
   return static_cast<double>(std::distance(begin(fds), end(fds)));
 }
 
+// The names of the process_* metrics are those of Prometheus' own client
+// libraries, so that its dashboards find them. prometheus-cpp does not
+// make them.
 // Numbers of these fields in proc(5), counted from the third.
 constexpr std::size_t kUserTicks = 14 - 3;
 constexpr std::size_t kSystemTicks = 15 - 3;
@@ -124,6 +132,8 @@ void AddEventMetrics(const EventLog& events, Metrics& metrics) {
                    [&] { return events.is_failing() ? 1 : 0; });
 }
 
+// A model change is over when the first of the last two is 0. Both let an alert
+// find one that makes no progress.
 void AddCatalogMetrics(const SyncedCatalog& catalog, Metrics& metrics) {
   metrics.AddGauge("semrank_catalog_documents", "Documents of the catalog.",
                    [&] { return catalog.documents.GetStats().num_documents; });
@@ -189,6 +199,8 @@ void AddConnectionMetrics(const ConnectionCount& connections,
                      [&] { return connections.num_floods(); });
 }
 
+// Bytes near the limit mean clients that read slowly; ended responses mean that
+// the limit or --send_timeout was reached.
 void AddUnreadMetrics(const UnreadResponses& unread, Metrics& metrics) {
   metrics.AddGauge("semrank_unread_response_bytes",
                    "Bytes of responses that clients have not read yet.",
@@ -237,7 +249,8 @@ std::string StatFieldsAfterName(const std::string& stat) {
 
 ProcessStats ReadProcessStats() {
   ProcessStats stats;
-  // proc(5), /proc/pid/stat.
+  // proc(5), /proc/pid/stat. Fields that cannot be read stay 0: a missing
+  // number must not take the other metrics of the scrape with it.
   std::istringstream line(StatFieldsAfterName(ReadProcFile("/proc/self/stat")));
   const std::vector<std::string> fields{
       std::istream_iterator<std::string>(line), {}};
@@ -293,6 +306,8 @@ void AddStateMetrics(const ServerParts& parts, Metrics& metrics) {
   if (parts.certificates != nullptr) {
     AddCertificateMetric(*parts.certificates, metrics);
   }
+  // Series of parts that a configuration does not have are absent rather than
+  // 0, so that an alert on them cannot be silently green.
   AddCacheMetrics(*parts.cache, metrics);
   AddAdmissionMetrics(*parts.admission, metrics);
   AddConnectionMetrics(*parts.connections, metrics);

@@ -64,6 +64,8 @@ absl::StatusOr<RequestSize> GetHandler::Read(std::string_view bytes) {
   return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
 }
 
+// Vectors of two models cannot be compared, so a model that the catalog does
+// not answer for is an error rather than replaced by the one that it has.
 absl::Status GetHandler::CheckVectors(const ModelRefView& model,
                                       std::int32_t encoding) const {
   SEMRANK_RETURN_IF_ERROR(CheckCatalogModel(parts_.models->NameOf(model.name),
@@ -138,7 +140,9 @@ class DeleteHandler final : public HandlerOf<v1::DeleteDocumentsResponse> {
     return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
   }
 
-  // One commit for all keys, so a snapshot sees either all or none of them.
+  // One commit for all keys, so a snapshot sees either all or none of them. A
+  // key without a document is a problem and not an error: a repeated deletion
+  // succeeds.
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
     std::vector<bool> found;

@@ -25,12 +25,20 @@
 namespace semrank {
 namespace {
 
+// A report has three steps. Read finds the messages in place. The first slice,
+// after admission, checks every item and copies it into a record. Then the
+// request waits without a thread until the log of events has committed the
+// records, and its last slice answers.
+//
+// A wrong item refuses the whole report: a caller that looks at the status
+// alone would not notice errors inside an answer that is OK.
+
 constexpr std::size_t kMaxIdBytes = 128;
 constexpr std::size_t kMaxKindBytes = 64;
 // Clocks of other machines are not ours.
 constexpr absl::Duration kMaxAhead = absl::Minutes(5);
 
-// The messages, read in place.
+// The messages, read in place: the texts are views into the request's bytes.
 struct EventView {
   std::string_view impression_id, kind, document, event_id;
   std::uint32_t position = 0;
@@ -50,6 +58,7 @@ struct ListView {
 
 void ReadEventField(WireReader& reader, EventView& event) {
   using v1::Event;
+  // The reader knows no double: its bits are those of a fixed64.
   const auto read_value = [&] {
     std::uint64_t bits = 0;
     if (reader.ReadFixed64(bits)) event.value = std::bit_cast<double>(bits);
@@ -67,6 +76,8 @@ void ReadEventField(WireReader& reader, EventView& event) {
 void ReadListField(WireReader& reader, ListView& list) {
   using v1::ShownDocument;
   using v1::ShownList;
+  // Documents are nested two levels deep, and each counts as an item of the
+  // request, so that one list cannot exceed --max_texts_per_request either.
   const auto append_result = [&] {
     reader.Append(list.results, [&](DocumentView& result) {
       reader.ReadField(
@@ -148,6 +159,7 @@ class ReportMaker {
 
   const Limits& limits_;
   const EventLog& log_;
+  // One for the whole report, so that its titles are of one state.
   const CatalogSnapshot snapshot_;
   const absl::Time now_;
   EventReport report_;
@@ -169,11 +181,15 @@ absl::Status ReportMaker::CheckTime(const std::string& item,
 
 absl::Status ReportMaker::CheckPosition(const std::string& item,
                                         const EventView& view) const {
+  // Only a click is about one result in any case; a conversion or a dismissal
+  // may concern the list as a whole.
   if (view.position == 0 && view.document.empty() && view.kind == "click") {
     return InvalidField(item, "position",
                         "is not set, and neither is document: a click has one "
                         "of them");
   }
+  // A list of another server, or one that is no longer remembered, has no known
+  // length. An impression keeps at most kMaxShownResults of it.
   const std::uint32_t length =
       log_.FindListLength(view.impression_id).value_or(kMaxShownResults);
   if (view.position <= length) return absl::OkStatus();
@@ -199,6 +215,8 @@ absl::Status ReportMaker::CheckText(const std::string& field,
   return TextTooLong(field, text.size(), limits_.max_text_bytes);
 }
 
+// Records name a document by text, so a document that the catalog has by number
+// is named by its digits. A document with these digits as its name comes first.
 std::string_view ReportMaker::FindTitle(std::string_view document) const {
   std::optional<std::uint32_t> slot = snapshot_.Find(document);
   std::uint64_t number = 0;
@@ -256,7 +274,11 @@ absl::Status ReportMaker::Add(const std::string& item, const ListView& view) {
     if (!std::isfinite(result.score.value_or(0))) {
       return InvalidField(place, "score", "is not finite");
     }
+    // All results are checked, also those that the impression does not keep:
+    // whether a report is valid must not depend on the place of an item.
     if (i >= kMaxShownResults) continue;
+    // Training learns from titles. A caller that sends the documents alone gets
+    // those of the catalog, as they are now.
     const std::string_view title =
         result.title.empty() ? FindTitle(result.document) : result.title;
     impression.results.push_back({.document = std::string(result.document),
@@ -308,6 +330,8 @@ absl::StatusOr<RequestSize> ReportHandler::Read(std::string_view bytes) {
 // All or none are kept: a caller repeats the whole report, and events whose ids
 // are known are not kept again.
 absl::StatusOr<Progress> ReportHandler::RunSlice(const RequestRun& /*run*/) {
+  // The first slice ends here; Wait sets the outcome before it queues the
+  // next one.
   if (!outcome_.has_value()) {
     SEMRANK_RETURN_IF_ERROR(MakeReport());
     return Progress::kWaiting;
@@ -334,6 +358,8 @@ absl::Status ReportHandler::MakeReport() {
   return absl::OkStatus();
 }
 
+// The callback may run before AddReport returns, and `resume` may delete the
+// handler, so nothing may follow either of them.
 void ReportHandler::Wait(const std::function<void()>& resume) {
   parts_.events->AddReport(std::move(report_),
                            [this, resume](const ReportOutcome& outcome) {

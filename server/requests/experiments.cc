@@ -11,6 +11,8 @@
 namespace semrank {
 
 void ReadFrom(WireReader& reader, InterleaveView& view) {
+  // Presence matters twice: an empty `interleave` asks for a list of two
+  // rankings, and an empty `b` for the default model.
   using v1::Interleaving;
   const auto read_b = [&] {
     ReadFrom(reader, view.b);
@@ -30,6 +32,7 @@ absl::Status CheckInterleave(const ListRequest& request) {
     return FieldError("INVALID_FIELD", "interleave",
                       "needs \"impression\", which keeps who contributed what");
   }
+  // `model` could contradict `a`, so only one of them may be set.
   if (!request.model.name.empty() || request.model.version != 0) {
     return FieldError("INVALID_FIELD", "model",
                       "stands beside interleave, whose a names the model");
@@ -43,6 +46,9 @@ absl::Status CheckInterleave(const ListRequest& request) {
 
 absl::StatusOr<ListModels> ChooseModels(const ListRequest& request,
                                         const ServerParts& parts) {
+  // A caller that names two models gets both or an error. The server may also
+  // choose the second one by --interleave; a list for which that is not
+  // possible is answered by the first model alone.
   ListModels models;
   if (!request.interleave.is_wanted) {
     SEMRANK_ASSIGN_OR_RETURN(models.a, FindModel(request.model, *parts.models));
@@ -65,6 +71,9 @@ absl::StatusOr<ListModels> ChooseModels(const ListRequest& request,
 
 ServedModelPtr ChooseSecondModel(const ServedModel& served,
                                  const ServerParts& parts) {
+  // The names are those of served models, not aliases (FinishExperiments), as
+  // are the names of versions. Every version of model A takes part, also one
+  // that the request pinned.
   const Experiments& experiments = parts.experiments;
   if (experiments.interleave_share == 0 ||
       served.model->version().name != experiments.interleave_a ||
@@ -76,14 +85,19 @@ ServedModelPtr ChooseSecondModel(const ServedModel& served,
 }
 
 void ListExperiment::AddTo(Impression& impression) const {
+  // Only the impression has these fields. A response with them would let a
+  // client treat the results of one team in another way.
   impression.swapped_first = swapped.first;
   impression.swapped_second = swapped.second;
   if (ranker_b.empty()) return;
+  // The ranker of the whole list is that of `a`, which BeginImpression has set.
   impression.ranker_a = impression.ranker;
   impression.ranker_b = ranker_b;
   // An impression may keep less than the whole list.
   const std::size_t size = std::min(picks.size(), impression.results.size());
   for (std::size_t i = 0; i < size; ++i) {
+    // What follows the end of one ranking was placed by no coin, so clicks on
+    // it count for neither team.
     if (!picks[i].in_team) continue;
     impression.results[i].team = picks[i].is_b ? 'b' : 'a';
   }

@@ -164,6 +164,8 @@ absl::StatusOr<Progress> ExplainHandler::RunSlice(const RequestRun& run) {
            *response_.mutable_title_words());
   SetWinners(result_.query_pooling, *response_.mutable_query_pooling());
   SetWinners(result_.title_pooling, *response_.mutable_title_pooling());
+  // A document of the catalog may have another title since the request was
+  // sent, so the response says which one was explained.
   response_.set_title(std::string(title_));
   SetModel(*served_, response_);
   SetTimings(run, result_.times, response_);

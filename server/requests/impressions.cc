@@ -8,10 +8,13 @@
 #include "semrank/v1/common.pb.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
+#include "server/requests/experiments.h"
 
 namespace semrank {
 
 void ReadFrom(WireReader& reader, ImpressionView& view) {
+  // An empty message asks for an impression, too, so presence counts and not
+  // the fields.
   using v1::ImpressionOptions;
   view.is_wanted |= reader.ReadMessage([&] {
     reader.ReadField(
@@ -20,6 +23,8 @@ void ReadFrom(WireReader& reader, ImpressionView& view) {
   });
 }
 
+// A Rank with an impression is refused, too, rather than answered without its
+// id: otherwise the clicks of this caller would be lost without an error.
 absl::Status EventsDisabled() {
   return MakeError(absl::StatusCode::kFailedPrecondition, "EVENTS_DISABLED",
                    "the server keeps no impressions and no events (--events)",
@@ -46,16 +51,19 @@ absl::Status CheckImpression(const ImpressionView& view,
 
 Impression BeginImpression(const ImpressionView& view, std::string_view query,
                            const ServedModel& served) {
-  const ModelVersion& version = served.model->version();
+  // The names as the caller sent them: the log of events hashes them in its own
+  // thread, and adds the id and the time.
   Impression impression;
   impression.query = query;
   impression.user = view.names.user;
   impression.session = view.names.session;
-  impression.ranker = absl::StrCat(version.name, "/", version.version);
+  impression.ranker = RankerName(served);
   return impression;
 }
 
 std::string NameOfDocument(const CatalogRecord& record) {
+  // Records of events have one text for both kinds of keys; FindTitle of the
+  // reports reads it the same way.
   const DocumentKeyView key = record.key();
   if (const auto* const number = std::get_if<std::uint64_t>(&key)) {
     return absl::StrCat(*number);

@@ -18,6 +18,10 @@
 namespace semrank {
 namespace {
 
+// Requests of ModelService have no texts and take no permits, so that an
+// overloaded server answers operators, too. Most of the methods need no
+// model (methods.def).
+
 constexpr int kDefaultPageSize = 100;
 constexpr int kMaxPageSize = 1'000;
 // No request of these methods has a repeated field.
@@ -28,6 +32,7 @@ static_assert(int{v1::MODEL_STATE_FOUND} == int(ModelState::kFound) &&
               int{v1::MODEL_STATE_FAILED} == int(ModelState::kFailed));
 
 void SetTimestamp(absl::Time time, google::protobuf::Timestamp& timestamp) {
+  // Rounded down, so that `nanos` is never negative, as Timestamp demands.
   const std::int64_t seconds = absl::ToUnixSeconds(time);
   timestamp.set_seconds(seconds);
   timestamp.set_nanos(static_cast<std::int32_t>(
@@ -93,6 +98,8 @@ absl::Status FillPage(const std::vector<ModelStatus>& models,
     return FieldError("INVALID_FIELD", "page_size",
                       absl::StrFormat("%d is negative", list.size));
   }
+  // A page that is too large is cut rather than refused: page_size is the most
+  // that the client wants (AIP-158).
   const int size =
       list.size == 0 ? kDefaultPageSize : std::min(list.size, kMaxPageSize);
   auto begin = models.begin();
@@ -104,6 +111,8 @@ absl::Status FillPage(const std::vector<ModelStatus>& models,
     });
   }
   for (auto model = begin; model != models.end(); ++model) {
+    // The token is only set if another model follows, so the last page
+    // has none.
     if (page.models_size() == size) {
       const ModelStatus& last = *(model - 1);
       page.set_next_page_token(
@@ -160,6 +169,8 @@ class ModelHandler : public HandlerOf<Response> {
   ModelRefView model_;
 };
 
+// Describes any version in --model_dir, also one that was never loaded; that
+// reads the disk, which is why a worker runs it.
 class GetModelHandler final
     : public ModelHandler<v1::GetModelRequest, v1::GetModelResponse> {
  public:
@@ -174,6 +185,8 @@ class GetModelHandler final
   }
 };
 
+// Answers what a request with this model would be answered with now, from
+// memory alone.
 class ResolveModelHandler final
     : public ModelHandler<v1::ResolveModelRequest, v1::ResolveModelResponse> {
  public:
@@ -220,6 +233,8 @@ class ReloadModelHandler final
   using ModelHandler::ModelHandler;
 
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
+    // Roles protect the method where there are API keys. Without keys every
+    // client has every role, so the flag is needed beside them.
     if (!parts_.admin_rpcs) {
       return MakeError(absl::StatusCode::kFailedPrecondition, "ADMIN_DISABLED",
                        "the server runs without --enable_admin_rpcs",

@@ -22,6 +22,11 @@
 namespace semrank {
 namespace {
 
+// A search scans the catalog, a slice of documents at a time, and then shows
+// what it found: as it is, with two results exchanged, or interleaved with the
+// ranking of a second model. The catalog has vectors of one model only, so the
+// second model ranks the best hits of the first, by their keys.
+
 // Model B of an interleaved search ranks this many of the hits of model A, or
 // as many as the request wants if that is more.
 constexpr std::uint32_t kMinSecondResults = 100;
@@ -41,6 +46,8 @@ struct HitRanking {
   std::vector<std::uint32_t> places = {};
 };
 
+// RankInput numbers its candidates by kind: all ids, then all names. `places`
+// leads from there back to the hits.
 void HitRanking::Begin(const SearchInput& search, const SearchResult& result) {
   std::vector<std::uint32_t> places_of_names;
   for (std::uint32_t i = 0; i < result.hits.size(); ++i) {
@@ -142,6 +149,9 @@ absl::StatusOr<std::int64_t> SearchHandler::BeginSecond() {
     }
   }
   if (model == nullptr) return 0;
+  // Model A searches for more than the list shows, or B could only exchange
+  // what A would show anyway. The draft cuts the list to the length that was
+  // asked for.
   const std::uint32_t top_k = input_.top_k == 0 ? kDefaultTopK : input_.top_k;
   second_ = std::make_unique<HitRanking>(std::move(model), top_k);
   input_.top_k = std::max(
@@ -173,6 +183,7 @@ absl::Status SearchHandler::ReadMessage(std::string_view bytes) {
       WireField(Request::kInterleaveFieldNumber, interleave_)));
   SEMRANK_RETURN_IF_ERROR(CheckImpression(impression_, parts_.events));
   SEMRANK_RETURN_IF_ERROR(CheckInterleavedSearch(model));
+  // `interleave` excludes `model`, so that its `a` may take its place.
   if (interleave_.is_wanted) model = interleave_.a;
   input_.model_name = parts_.models->NameOf(model.name);
   input_.model_version = model.version;
@@ -192,6 +203,7 @@ absl::StatusOr<Progress> SearchHandler::RunSlice(const RequestRun& run) {
   if (second_ != nullptr) {
     Interleave();
   } else if (impression_.is_wanted && input_.offset == 0) {
+    // Later pages stay as they are: exploration is of the first ten results.
     Explore();
   }
   AddHits();

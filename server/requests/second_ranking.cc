@@ -6,6 +6,11 @@
 namespace semrank {
 namespace {
 
+// A draft works on the numbers of candidates, which mean the same in both
+// rankings. A pick is a place in one of them, and each array that is parallel
+// to a ranking (results, name matches, part scores) is then gathered by the
+// picks, so that they stay parallel.
+
 std::vector<std::uint32_t> Candidates(const RankResult& result) {
   std::vector<std::uint32_t> candidates;
   candidates.reserve(result.ranking.size());
@@ -41,6 +46,7 @@ ListExperiment SecondRanking::Interleave(RankResult& first) {
   }
   ListExperiment experiment = Draft(Candidates(first), Candidates(result_));
   ApplyToResult(experiment.picks, result_, first);
+  // The request as a whole has one time in the queue, which the run adds.
   for (const Phase phase :
        {Phase::kParse, Phase::kCache, Phase::kEmbed, Phase::kScore}) {
     first.times[phase] += result_.times[phase];
@@ -73,7 +79,9 @@ void SecondRanking::DropProblems(const RankResult& first) {
   ApplyToResult(kept, {}, result_);
 }
 
-// The results of `first`, sorted by the numbers of their candidates.
+// The results of `first`, sorted by the numbers of their candidates: without a
+// model the second ranking has no scores of its own, and what the first one
+// could not score is in neither.
 void SecondRanking::UseRequestOrder(const RankResult& first) {
   std::vector<DraftPick> order(first.ranking.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
