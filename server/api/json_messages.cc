@@ -31,6 +31,12 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
+// Responses are written by reflection over the fields that are set. Protobuf's
+// own printer goes through a type resolver, which looks every field up by name,
+// and writes numbers one by one; a response may have a million of them. So long
+// lists have paths of their own here, and everything else takes the general
+// one.
+
 // Appends the shortest digits that read back as the same number.
 template <typename Number>
 void AppendDigits(Number number, std::string& json) {
@@ -60,6 +66,7 @@ void AppendNumber(Number number, std::string& json) {
     json += '"';
   } else if constexpr (std::is_floating_point_v<Number>) {
     if (std::isfinite(number)) return AppendFinite(number, json);
+    // JSON has no such numbers; Protobuf's mapping writes these names.
     json += std::isnan(number)
                 ? "\"NaN\""
                 : (number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
@@ -97,6 +104,9 @@ class Printer {
   Printer(const Message& message, VectorForm vectors, std::string& json)
       : message_(message),
         reflection_(*message.GetReflection()),
+        ranking_(message.GetDescriptor() == v1::RankResponse::descriptor()
+                     ? dynamic_cast<const v1::RankResponse*>(&message)
+                     : nullptr),
         vectors_(vectors),
         json_(json) {}
 
@@ -128,9 +138,11 @@ class Printer {
   void AppendList(const FieldDescriptor& field);
   // Appends the value of a field, or one item of a list.
   void AppendValue(const FieldDescriptor& field, int item = -1);
-  // The long lists of RankResponse, without reflection, which would take half
-  // of the time. False for all other fields.
-  bool AppendRanking(const FieldDescriptor& field);
+  // Appends the indices of a RankResponse. False for all other fields.
+  bool AppendIndices(const FieldDescriptor& field);
+  // The numbers of a list, in `copy` if they cannot be read in place.
+  std::span<const float> FloatsOf(const FieldDescriptor& field,
+                                  std::vector<float>& copy) const;
   // A list at once: one by one its numbers take eight times as long. False if
   // one is not finite.
   bool AppendFloats(std::span<const float> numbers);
@@ -147,12 +159,17 @@ class Printer {
 
   const Message& message_;
   const Reflection& reflection_;
+  // The message as a RankResponse, whose long lists are read without
+  // reflection, which would take half of the time; null for any other.
+  const v1::RankResponse* const ranking_;
   const VectorForm vectors_;
   std::string& json_;
 };
 
 bool Printer::AppendVectorField(const FieldDescriptor& field) {
   const Descriptor& type = *message_.GetDescriptor();
+  // Each message with vectors has their dimension in this field. A Model has
+  // it, too, but neither of the fields below.
   const FieldDescriptor* const dim = type.FindFieldByName("embedding_dim");
   if (dim == nullptr) return false;
   if (field.name() == "encoding") {
@@ -167,21 +184,43 @@ bool Printer::AppendVectorField(const FieldDescriptor& field) {
   return true;
 }
 
-bool Printer::AppendRanking(const FieldDescriptor& field) {
-  if (message_.GetDescriptor() != v1::RankResponse::descriptor()) return false;
-  const auto& ranking = dynamic_cast<const v1::RankResponse&>(message_);
-  if (field.number() == v1::RankResponse::kScoresFieldNumber) {
-    return AppendFloats({ranking.scores().data(),
-                         static_cast<std::size_t>(ranking.scores_size())});
+bool Printer::AppendIndices(const FieldDescriptor& field) {
+  if (ranking_ == nullptr ||
+      field.number() != v1::RankResponse::kIndicesFieldNumber) {
+    return false;
   }
-  if (field.number() != v1::RankResponse::kIndicesFieldNumber) return false;
   json_ += '[';
-  for (const std::uint32_t index : ranking.indices()) {
+  for (const std::uint32_t index : ranking_->indices()) {
     AppendDigits(index, json_);
     json_ += ',';
   }
+  // A field that is written has at least one item.
   json_.back() = ']';
   return true;
+}
+
+std::span<const float> Printer::FloatsOf(const FieldDescriptor& field,
+                                         std::vector<float>& copy) const {
+  using v1::RankResponse;
+  const auto in_place = [](const auto& floats) {
+    return std::span(floats.data(), static_cast<std::size_t>(floats.size()));
+  };
+  const int number = ranking_ == nullptr ? 0 : field.number();
+  switch (number) {
+    case RankResponse::kScoresFieldNumber:
+      return in_place(ranking_->scores());
+    case RankResponse::kSemanticScoresFieldNumber:
+      return in_place(ranking_->semantic_scores());
+    case RankResponse::kLexicalScoresFieldNumber:
+      return in_place(ranking_->lexical_scores());
+    default:
+      break;
+  }
+  const auto items = reflection_.GetRepeatedFieldRef<float>(message_, &field);
+  copy.resize(items.size());
+  // Get is one virtual call. The iterators would make three for each item.
+  for (int i = 0; i < items.size(); ++i) copy[i] = items.Get(i);
+  return copy;
 }
 
 bool Printer::AppendFloats(std::span<const float> numbers) {
@@ -195,10 +234,10 @@ bool Printer::AppendFloats(std::span<const float> numbers) {
 }
 
 void Printer::AppendList(const FieldDescriptor& field) {
-  if (AppendRanking(field)) return;
+  if (AppendIndices(field)) return;
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_FLOAT) {
-    const auto items = reflection_.GetRepeatedFieldRef<float>(message_, &field);
-    if (AppendFloats(std::vector<float>(items.begin(), items.end()))) return;
+    std::vector<float> copy;
+    if (AppendFloats(FloatsOf(field, copy))) return;
   }
   const int num_items = reflection_.FieldSize(message_, &field);
   json_ += '[';
@@ -212,6 +251,8 @@ void Printer::AppendList(const FieldDescriptor& field) {
 void Printer::AppendValue(const FieldDescriptor& field, int item) {
   using R = Reflection;
   const bool is_item = item >= 0;
+  // Reflection has two functions for each type, one for a single field and one
+  // for an item of a list. `get` calls the one that fits.
   const auto get = [&](auto get_value, auto get_item) {
     return is_item ? (reflection_.*get_item)(message_, &field, item)
                    : (reflection_.*get_value)(message_, &field);
@@ -298,6 +339,7 @@ void AppendRows(std::string_view rows, std::size_t row_bytes, AppendRow append,
   json += ']';
 }
 
+// The codes are those that google/rpc/code.proto names beside each.
 int ToHttpCode(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kOk:
