@@ -66,8 +66,7 @@ std::vector<std::string> RankFields(ThirdPartyJson& body) {
 
 class CohereRerank final : public BodyFormat {
  public:
-  explicit CohereRerank(const FormatInput& input)
-      : BodyFormat(input), id_(IdOf(request_)) {}
+  using BodyFormat::BodyFormat;
 
   absl::Status Read(std::string& bytes) override {
     ThirdPartyJson body(request_.body, "rerank request", limits_);
@@ -125,7 +124,7 @@ class CohereRerank final : public BodyFormat {
   }
 
  private:
-  const std::string id_;
+  const std::string id_ = IdOf(request_);
   bool return_documents_ = false;
   std::vector<std::string> documents_;  // if they are returned
   std::int64_t num_words_ = 0;
@@ -168,8 +167,7 @@ constexpr EmbeddingType kEmbeddingTypes[] = {{"float", &AppendFloatRows},
 
 class CohereEmbed final : public BodyFormat {
  public:
-  explicit CohereEmbed(const FormatInput& input)
-      : BodyFormat(input), id_(IdOf(request_)) {}
+  using BodyFormat::BodyFormat;
 
   absl::Status Read(std::string& bytes) override {
     ThirdPartyJson body(request_.body, "embed request", limits_);
@@ -246,7 +244,7 @@ class CohereEmbed final : public BodyFormat {
     }
   }
 
-  const std::string id_;
+  const std::string id_ = IdOf(request_);
   std::vector<std::string> types_;
   std::vector<std::string> texts_;
   std::int64_t dimension_ = 0;  // 0 = whatever the model has

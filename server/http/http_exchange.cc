@@ -275,7 +275,7 @@ std::string HttpExchange::TakeBody() {
 // A client that sends its body slowly must not keep others from a place, so a
 // call gets one when there is something to do.
 absl::Status HttpExchange::TakePlace() {
-  if (connections_.num_calls >= kMaxHttpCalls) return TooManyCalls().status;
+  if (connections_.num_calls >= kMaxHttpCalls) return TooManyCalls();
   if (!place_.Take(connections_.places, request_.caller, 1)) {
     return connections_.places.OverShare(request_.caller, 1);
   }
@@ -341,7 +341,8 @@ HttpResponse HttpExchange::RefuseSlowBody() {
 }
 
 HttpResponse HttpExchange::RefuseBodyCutOff() {
-  return RefuseBody(408, BodyCutOff());
+  return RefuseBody(408, MakeError(absl::StatusCode::kCancelled, "CANCELLED",
+                                   "the body ended early"));
 }
 
 bool HttpExchange::IsOfAllowedPage() const {

@@ -40,6 +40,8 @@ double Quality(absl::string_view coding) {
 
 }  // namespace
 
+// Escaped, so that a client can write neither a line of the log nor codes of
+// the terminal on which an operator reads it.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kMaxShownBytes = 128;
   return absl::CHexEscape(ToAbsl(text.substr(0, kMaxShownBytes)));
@@ -52,11 +54,10 @@ void WarnThrottled(const std::string& line) {
   Log(LogLevel::kWarning, line, throttle);
 }
 
-HttpRefusal TooManyCalls() {
-  return {429,
-          Overloaded(absl::StrFormat("%d HTTP calls are in flight, the limit",
-                                     kMaxHttpCalls),
-                     {{"limit", absl::StrCat(kMaxHttpCalls)}})};
+absl::Status TooManyCalls() {
+  return Overloaded(
+      absl::StrFormat("%d HTTP calls are in flight, the limit", kMaxHttpCalls),
+      {{"limit", absl::StrCat(kMaxHttpCalls)}});
 }
 
 HttpRefusal NoSuchCall(std::string_view path) {
@@ -110,11 +111,6 @@ absl::Status BodyTooSlow(std::uint64_t num_bytes, absl::Duration period,
       LimitValues(rate, min_rate, "min_body_rate"));
 }
 
-absl::Status BodyCutOff() {
-  return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
-                   "the body ended early");
-}
-
 HttpResponse BadRequest(const std::string& reason) {
   return {.status = 400, .body = absl::StrCat("bad request: ", reason, "\n")};
 }
@@ -126,10 +122,14 @@ HttpResponse WrongMethod() {
 }
 
 std::string FormatHead(const HttpResponse& response, bool keep_alive) {
+  // Head and body are two buffers of one write, so the body is not copied
+  // behind the head.
   const auto reason =
       http::obsolete_reason(http::int_to_status(response.status));
   std::string head = absl::StrFormat(
       // no-store: responses depend on the model and on the caller's key.
+      // nosniff: no browser may take what a client sent, which errors repeat,
+      // for HTML.
       "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\n"
       "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
       response.status, std::string(reason),
@@ -159,6 +159,8 @@ bool AcceptsGzip(std::string_view accept_encoding) {
   return accepts_others;
 }
 
+// Runs in the thread of the handler, since the I/O thread serves all
+// connections.
 void Compress(HttpResponse& response) {
   // The header is added even if nothing is compressed: another client may get
   // another response.
@@ -173,6 +175,7 @@ void Compress(HttpResponse& response) {
   }
   // There is room for a smaller body only: a larger one is not worth sending.
   std::string compressed(body.size() - 1, '\0');
+  // zlib does not change its input, but has no const in its interface.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
   stream.avail_in = static_cast<uInt>(body.size());
   stream.next_out = reinterpret_cast<Bytef*>(compressed.data());

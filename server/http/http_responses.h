@@ -20,9 +20,11 @@ std::string Shown(std::string_view text);
 // Logs a line that clients can cause as often as they like; drops most of many.
 void WarnThrottled(const std::string& line);
 
-// The refusals of calls by their heads: beyond kMaxHttpCalls, for the path, the
-// method, the Content-Encoding, and a missing client certificate.
-HttpRefusal TooManyCalls();
+// The reason for a call beyond kMaxHttpCalls.
+absl::Status TooManyCalls();
+
+// The refusals of calls by their heads: for the path, the method, the
+// Content-Encoding, and a missing client certificate.
 HttpRefusal NoSuchCall(std::string_view path);
 HttpRefusal WrongCallMethod(const char* methods);
 HttpRefusal CompressedBody(std::string_view coding);
@@ -33,7 +35,6 @@ absl::Status BodyTooLarge(std::int64_t max_body_bytes);
 // `num_bytes` arrived in the last `period`, fewer than `min_rate` a second.
 absl::Status BodyTooSlow(std::uint64_t num_bytes, absl::Duration period,
                          std::int64_t min_rate);
-absl::Status BodyCutOff();
 
 // Errors in plain text, for pages and for bytes that are not HTTP.
 HttpResponse BadRequest(const std::string& reason);
