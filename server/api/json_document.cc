@@ -13,12 +13,20 @@
 namespace semrank {
 namespace {
 
+// simdjson reads in two steps. Its first pass over the whole text, with SIMD
+// instructions, checks UTF-8 and the quotes, and notes where values begin. A
+// value itself is checked only when it is read: one that was not read could be
+// anything. So Skip reads what a format does not want, too, and CheckEnd looks
+// for text behind the object.
+
 // Names an encoding that is not UTF-8 by the first bytes; empty if these may be
 // UTF-8.
 std::string_view OtherEncoding(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) {
     return "it begins with a byte order mark";
   }
+  // JSON begins with a character of ASCII, so a zero byte among the first two
+  // is half of it in a wider encoding.
   const bool has_zero = text.size() > 1 && (text[0] == '\0' || text[1] == '\0');
   if (has_zero || text.starts_with("\xFF\xFE") ||
       text.starts_with("\xFE\xFF")) {
@@ -60,7 +68,8 @@ simdjson::ondemand::parser& ParserOfThread() {
   return parser;
 }
 
-// A parser that has grown beyond it is freed: there are some fifty threads.
+// A parser that has grown beyond it is freed: there are some fifty threads, and
+// its tables take up to six bytes for each byte of its largest body.
 constexpr std::size_t kMaxKeptCapacity = std::size_t{1} << 17;
 
 // Otherwise each body would be copied.
@@ -92,6 +101,7 @@ absl::StatusOr<JsonDocument::Object> JsonDocument::Open() {
   const std::string_view encoding = OtherEncoding(text_);
   if (!encoding.empty()) return ErrorOfText(encoding);
   if (const auto error = parser_.iterate(text_).get(document_)) {
+    // simdjson says that the text is not UTF-8 but not where.
     const std::size_t num_valid = ValidUtf8Bytes(text_);
     if (num_valid == text_.size()) return ErrorOfText(Describe(error));
     return ErrorOfText(
@@ -110,6 +120,8 @@ absl::Status JsonDocument::EachMaybeRepeated(Object object, TakeMember take) {
   for (auto member : object) {
     simdjson::ondemand::field field;
     std::string_view name;
+    // The name is a view into the text, or into the parser if it has escapes;
+    // both stay until the document ends.
     if (const auto error = std::move(member).get(field)) return Error(error);
     if (const auto error = field.unescaped_key().get(name)) return Error(error);
     SEMRANK_RETURN_IF_ERROR(take(name, field.value()));
@@ -117,6 +129,8 @@ absl::Status JsonDocument::EachMaybeRepeated(Object object, TakeMember take) {
   return absl::OkStatus();
 }
 
+// Parsers differ in which of two equal names counts (RFC 8259, section 4), so a
+// proxy that checks bodies could see another value than the server uses.
 absl::Status JsonDocument::EachMember(Object object, TakeMember take) {
   absl::flat_hash_set<std::string_view> names;
   return EachMaybeRepeated(object, [&](std::string_view name, Value& value) {
@@ -167,6 +181,7 @@ absl::Status JsonDocument::CountValue() {
 }
 
 absl::Status JsonDocument::Skip(Value& value, std::size_t depth) {
+  // The recursion is bounded by this and not by the size of the stack.
   if (depth >= kMaxDepth) {
     return OverLimit(absl::StrFormat("the body is nested deeper than the limit "
                                      "of %d levels",

@@ -24,6 +24,12 @@
 namespace semrank {
 namespace {
 
+// The reader walks the JSON and appends each value to the bytes of a Protobuf
+// message at once, by the descriptor of its field. No message is built, so that
+// one reader of requests, WireReader, checks fields and limits whatever brought
+// them, and a text is copied once. Fields stand in the order of the JSON, which
+// Protobuf's format allows.
+
 using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
@@ -114,7 +120,9 @@ absl::StatusOr<const FieldDescriptor*> RequestReader::FindField(
 
 absl::Status RequestReader::ReadMembers(JsonDocument::Object object,
                                         const Descriptor& message) {
-  // Fields and, after them, oneofs.
+  // Fields and, after them, oneofs. Protobuf would take the last of several
+  // values; in JSON a second one is a mistake of the client. Optional fields
+  // are oneofs of one field inside Protobuf, which are not real ones.
   std::vector<bool> seen(message.field_count() + message.oneof_decl_count());
   return document_.EachMaybeRepeated(
       object, [&](std::string_view name, Value& value) -> absl::Status {
@@ -131,6 +139,7 @@ absl::Status RequestReader::ReadMembers(JsonDocument::Object object,
           }
           seen[place] = true;
         }
+        // After an error the path stays as it is: Error has used it already.
         SEMRANK_RETURN_IF_ERROR(ReadField(value, *field));
         path_.pop_back();
         return absl::OkStatus();
@@ -149,6 +158,8 @@ absl::Status RequestReader::ReadField(Value& value,
 absl::Status RequestReader::ReadList(Value& value,
                                      const FieldDescriptor& field) {
   if (JsonDocument::FirstByte(value) != '[') return Error("want a list");
+  // A packed list is one field with a length, which is known after its last
+  // item. Other items are a field each.
   std::optional<LengthPrefix> packed;
   if (field.is_packed()) {
     AppendTag(field.number(), WireType::kBytes, bytes_);
@@ -192,7 +203,8 @@ absl::Status RequestReader::ReadValue(Value& value,
       append_tag(WireType::kBytes);
       return ReadMessage(value, *field.message_type());
     case FieldDescriptor::TYPE_ENUM:
-      // Enums are signed: a negative number has ten bytes.
+      // Enums and signed numbers are extended to 64 bits: a negative one has
+      // ten bytes, as Protobuf writes it.
       return varint(ReadEnum(value, field));
     case FieldDescriptor::TYPE_BOOL:
       return varint(ReadBool(value));
@@ -218,6 +230,8 @@ absl::Status RequestReader::ReadValue(Value& value,
 
 absl::Status RequestReader::ReadTextField(Value& value,
                                           const FieldDescriptor& field) {
+  // Most values of a request are texts without escapes, so these take a path
+  // without a Status.
   std::optional<std::string_view> text = JsonDocument::PlainText(value);
   if (!text.has_value()) {
     SEMRANK_ASSIGN_OR_RETURN(text, ReadText(value));
@@ -262,6 +276,8 @@ absl::StatusOr<bool> RequestReader::ReadBool(Value& value) {
 
 absl::StatusOr<std::int32_t> RequestReader::ReadEnum(
     Value& value, const FieldDescriptor& field) {
+  // A request that names an encoding gets its bytes. "float" below takes that
+  // back.
   if (IsEncoding(field)) request_.wants_numbers = false;
   if (JsonDocument::FirstByte(value) != '"') {
     return ReadNumber<std::int32_t>(value);
@@ -280,6 +296,7 @@ absl::StatusOr<std::int32_t> RequestReader::ReadEnum(
 
 absl::Status RequestReader::ReadBytes(Value& value) {
   SEMRANK_ASSIGN_OR_RETURN(const std::string_view base64, ReadText(value));
+  // Both alphabets of RFC 4648 are read, as by Protobuf's own parser.
   std::string decoded;
   if (!absl::Base64Unescape(ToAbsl(base64), &decoded) &&
       !absl::WebSafeBase64Unescape(ToAbsl(base64), &decoded)) {
@@ -290,6 +307,8 @@ absl::Status RequestReader::ReadBytes(Value& value) {
   return absl::OkStatus();
 }
 
+// Reads simdjson's arrays directly, without a Status for each number: a request
+// may have millions.
 absl::Status RequestReader::ReadRows(Value& value) {
   const auto bad_row = [](std::size_t row) {
     return FieldError("BAD_VECTOR", "vectors",

@@ -21,6 +21,11 @@
 namespace semrank {
 namespace {
 
+// A format asks for its members in an order of its own, and simdjson reads a
+// text only forwards. So one pass notes every member, with views of its texts,
+// and the functions look members up there. A body has a few members, so a
+// linear search among them is enough.
+
 // Enough for a document that is an object with members that are ignored.
 constexpr std::size_t kMaxValuesPerText = 16;
 
@@ -86,6 +91,8 @@ absl::Status ThirdPartyJson::ReadMember(JsonDocument::Value& value,
       return ReadItem(item, items.emplace_back());
     });
   }
+  // The first byte says which type the value must have; reading it checks
+  // the rest.
   if (type == 't' || type == 'f') {
     const auto error = value.get_bool().get(member.value.emplace<bool>());
     return error ? document_.Error(error) : absl::OkStatus();
@@ -94,7 +101,8 @@ absl::Status ThirdPartyJson::ReadMember(JsonDocument::Value& value,
   if (const auto error = value.get_number().get(number)) {
     return document_.Error(error);
   }
-  // A larger number would wrap in the Protobuf request.
+  // The numbers that these formats read are counts. A larger one would wrap in
+  // the Protobuf request; it stays without a value, and Number names the range.
   const double wide = number.as_double();
   if (wide >= 0 && wide <= std::numeric_limits<std::int32_t>::max() &&
       wide == std::trunc(wide)) {
@@ -229,7 +237,8 @@ void ThirdPartyJson::EachText(const char* name, TakeText take,
   }
 }
 
-// An object need not have all of the fields.
+// The texts are joined in the order of `fields`, whatever that of the object
+// is. It need not have all of them.
 bool ThirdPartyJson::TakeItem(const Item& item,
                               const std::vector<std::string>& fields,
                               TakeText take) const {
@@ -252,6 +261,8 @@ bool ThirdPartyJson::TakeItem(const Item& item,
 
 std::string WithTheirName(std::string_view text, std::string_view ours,
                           std::string_view theirs) {
+  // Only a whole name at the beginning is replaced: titles of callers and other
+  // words of the message may contain it.
   const std::string_view rest =
       text.starts_with(ours) ? text.substr(ours.size()) : "?";
   const bool is_name = rest.empty() || rest[0] == ':' || rest[0] == '[';
@@ -308,6 +319,8 @@ absl::Status AppendRanking(const v1::RankResponse& response,
   json.reserve(json.size() + scores.size() * 64);
   json += '[';
   auto index = response.indices().begin();
+  // Elements have no commas, so splitting the whole list gives the text
+  // of each.
   for (const absl::string_view score :
        absl::StrSplit(texts, ',', absl::SkipEmpty())) {
     if (index != response.indices().begin()) json += ',';
@@ -320,7 +333,8 @@ absl::Status AppendRanking(const v1::RankResponse& response,
 std::int64_t CountWords(std::string_view text) {
   std::int64_t count = text.empty() ? 0 : BeginsWord(text, 0);
   std::size_t i = 1;
-  // Blocks that the compiler turns into SIMD instructions.
+  // Counts the bytes that are not blanks and follow one, in blocks that the
+  // compiler turns into SIMD instructions. The first byte was counted above.
   constexpr std::size_t kBlock = 16;
   for (; i + kBlock <= text.size(); i += kBlock) {
     std::uint8_t begins[kBlock];

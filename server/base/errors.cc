@@ -41,6 +41,8 @@ std::string_view DefaultReason(absl::StatusCode code) {
   }
 }
 
+// The pause is a value like others, which rpc sends as a trailer, api as
+// Retry-After and both as RetryInfo.
 absl::Status RetryLater(std::string_view reason, std::string_view message,
                         std::vector<ErrorValue> values) {
   values.push_back({"retry_delay_ms",
@@ -75,6 +77,7 @@ std::vector<ErrorValue> LimitValues(std::int64_t value, std::int64_t limit,
 
 std::string ErrorReason(const absl::Status& status) {
   if (status.ok()) return "";
+  // Clients and metrics rely on a reason, so no error goes out without one.
   const auto reason = status.GetPayload(ToAbsl(kReasonUrl));
   if (reason.has_value()) return std::string(*reason);
   return std::string(DefaultReason(status.code()));

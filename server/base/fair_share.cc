@@ -9,6 +9,11 @@
 
 namespace semrank {
 
+// With capacity C and share s, a caller that holds something may hold up to s
+// (C - what the others hold). When n callers all hold as much as they may, each
+// has s C / (1 + s (n - 1)): for s = 1/2 that is C / (n + 1), and as much stays
+// free for one more.
+
 bool FairShare::Take(std::string_view caller, std::int64_t amount) {
   if (!counts(caller)) return true;
   const MutexLock lock(mutex_);
@@ -43,6 +48,8 @@ absl::Status FairShare::Check(std::string_view caller) const {
 
 absl::Status FairShare::OverShare(std::string_view caller,
                                   std::int64_t amount) const {
+  // The numbers are those of now, which may differ from those that Take saw:
+  // they are for people.
   std::int64_t held = 0;
   std::int64_t limit = 0;
   {

@@ -23,6 +23,7 @@ void UnreadResponses::Add(const CallerId& caller, std::int64_t bytes) {
     if (accounts.by_connection.empty()) callers_.erase(caller.name);
     if (bytes < 0 || num_bytes_ <= max_bytes_) return;
   }
+  // Outside mutex_, which a subscriber may need.
   const MutexLock lock(notify_mutex_);
   for (const auto& [number, notify] : notify_) notify();
 }
@@ -30,6 +31,8 @@ void UnreadResponses::Add(const CallerId& caller, std::int64_t bytes) {
 std::optional<UnreadResponses::Excess> UnreadResponses::FindExcess() const {
   const MutexLock lock(mutex_);
   if (num_bytes_ <= max_bytes_) return std::nullopt;
+  // First the caller, then its connection: otherwise a caller with many
+  // connections would keep each of them below the largest of another one.
   const auto holds_less = [](const auto& a, const auto& b) {
     return a.second.num_bytes < b.second.num_bytes;
   };

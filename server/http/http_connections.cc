@@ -16,6 +16,8 @@ void HttpConnections::EndCall() {
   if (--num_in_flight_ == 0) no_calls_.NotifyAll();
 }
 
+// Calls are counted under a mutex, though only the I/O thread begins and ends
+// them: the thread that stops the server waits here.
 bool HttpConnections::WaitForCalls(absl::Time limit) {
   const MutexLock lock(mutex_);
   while (num_in_flight_ > 0) {

@@ -19,7 +19,8 @@ namespace {
 // How long browsers may keep the answer to a preflight.
 constexpr int kPreflightSeconds = 600;
 
-// Returns HOST[:PORT] of SCHEME://HOST[:PORT]; empty for other texts.
+// Returns HOST[:PORT] of SCHEME://HOST[:PORT]; empty for other texts, as
+// "null", which a browser sends for a page that was opened as a file.
 std::string_view AuthorityOf(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) return origin.substr(scheme.size());
@@ -30,7 +31,8 @@ std::string_view AuthorityOf(std::string_view origin) {
 constexpr std::string_view kAnyName = "*";
 
 // Returns the host without its port, brackets of IPv6 and the final dot of a
-// complete name.
+// complete name. "[::1]x" stays whole and is then neither an address nor a name
+// that is served.
 std::string_view WithoutPort(std::string_view host) {
   if (host.starts_with('[')) {
     const std::size_t end = host.find(']');
@@ -155,6 +157,9 @@ std::vector<std::string> ServedHosts(
   return served;
 }
 
+// DNS rebinding needs a name that resolves to this server, so a request that
+// names an address passes. Browsers send Host always: without one the request
+// is HTTP/1.0 of another program.
 absl::Status CheckHost(std::string_view host,
                        const std::vector<std::string>& served) {
   const std::string_view name = WithoutPort(host);

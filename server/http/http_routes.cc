@@ -42,6 +42,8 @@ HttpResponse HttpRoutes::NotFound() const {
   return {.status = 404, .body = std::move(body)};
 }
 
+// A "%" without two digits stands for itself. "+" is a blank only in the fields
+// of a form, so it is left to the page that reads them.
 std::string PercentDecode(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -115,10 +115,13 @@ absl::Status HttpServer::Listener::Start(const ListeningSockets& listening) {
   }
   if (connections_.options.unread != nullptr) {
     subscription_ = connections_.options.unread->Subscribe([this] {
+      // Any thread may notify, again and again while there are too many bytes;
+      // one task in the queue is enough.
       if (closes_unread_.exchange(true)) return;
       asio::post(io_, [this] { CloseUnread(); });
     });
   }
+  // One thread for all connections, so that their state needs no locks.
   thread_ = std::thread([this] { io_.run(); });
   return absl::OkStatus();
 }
