@@ -144,6 +144,8 @@ void AppendInt8Rows(std::string_view vectors, int dim, std::string& json) {
   DecodeFloat32(vectors, numbers);
   std::string bytes;
   std::vector<float> scales;
+  // Cohere's format has no place for the scales, which is why its clients
+  // compare by cosine.
   EncodeInt8(numbers, dim, bytes, scales);
   AppendRows(
       bytes, dim,

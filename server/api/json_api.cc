@@ -42,7 +42,8 @@ class JsonFormat final : public BodyFormat {
   VectorForm vectors_ = VectorForm::kNumbers;
 };
 
-// A body whose format has no `make` is not read as a whole.
+// A switch, so that the compiler names a format that is missing. A body whose
+// format has no `make` is not read as a whole.
 const FormatFunctions& FormatOf(HttpFormat format) {
   static constexpr FormatFunctions kLines = {nullptr, &WriteStatus};
   switch (format) {
@@ -91,6 +92,8 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
       const auto call =
           std::make_shared<const ApiCall>(parts, options, method, path, format);
       HttpCall& http_call = calls[path.path] = ApiCall::WithoutHandler(call);
+      // Lines are put while they arrive, so their call needs the pieces of the
+      // body and not the whole.
       if (format.make == nullptr) {
         http_call.open_stream = [call](const HttpRequest& request) {
           return OpenPutStream(call, request);

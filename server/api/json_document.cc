@@ -84,6 +84,8 @@ bool HasPadding(const std::string& text) {
 JsonDocument::JsonDocument(const std::string& text, std::string_view name,
                            std::size_t max_values)
     : copy_(HasPadding(text) ? "" : text),
+      // simdjson reads up to kPadding bytes behind the text. They may be any
+      // memory of the string, whose capacity says whether it has them.
       text_(HasPadding(text)
                 ? simdjson::padded_string_view(text, text.capacity())
                 : simdjson::padded_string_view(copy_)),

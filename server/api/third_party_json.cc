@@ -140,6 +140,8 @@ absl::StatusOr<std::string_view> ThirdPartyJson::ReadText(
 
 const ThirdPartyJson::Member* ThirdPartyJson::Find(
     std::string_view name) const {
+  // After the first error nothing is found, so the error that the client gets
+  // is about the first mistake.
   if (!status_.ok()) return nullptr;
   const auto found = std::ranges::find(members_, name, &Member::name);
   return found == members_.end() ? nullptr : &*found;
@@ -276,7 +278,8 @@ std::string_view Truncated(const TextSize& size, Cut cut,
   if (size.max_words > 0) text = TruncatedWords(size.max_words, cut, text);
   const auto max_bytes = static_cast<std::size_t>(size.max_bytes);
   if (text.size() <= max_bytes) return text;
-  // Less is kept rather than a part of a character.
+  // Less is kept rather than a part of a character: a byte 10xxxxxx continues
+  // one in UTF-8.
   const auto continues = [&](std::size_t i) {
     return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
   };

@@ -81,6 +81,7 @@ absl::StatusOr<Progress> GetHandler::RunSlice(const RequestRun& /*run*/) {
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
   std::vector<float> rows;
   AddDocuments(rows);
+  // Rows without a gap: a document that is missing has no row either.
   if (with_vectors_) {
     const ServedModelPtr served = snapshot_.model();
     SetVectors(rows, served->model->embedding_dim(), encoding_, response_);

@@ -77,6 +77,8 @@ absl::Status ReadEmbedRequest(std::string_view bytes, std::int64_t max_texts,
 
 namespace {
 
+// A bad text fails the whole call, which is cheap to repeat. In a stream it is
+// a problem of its own.
 class EmbedHandler final : public HandlerOf<v1::EmbedTextsResponse> {
  public:
   using HandlerOf::HandlerOf;
@@ -161,8 +163,7 @@ absl::StatusOr<RequestSize> StreamedEmbedHandler::Read(std::string_view bytes) {
                                                    : CheckSameStream());
   input_.side = ToSide(state_.side);
   input_.texts = message_.texts;
-  // One bad text among millions becomes a problem of its own; a batch job would
-  // otherwise have to begin again.
+  // One bad text among millions must not make a batch job begin again.
   input_.skip_bad_texts = true;
   SEMRANK_RETURN_IF_ERROR(parts_.embedding->Check(input_));
   return SizeOf(message_, bytes);
@@ -212,6 +213,7 @@ absl::StatusOr<Progress> StreamedEmbedHandler::RunSlice(const RequestRun& run) {
              response_);
   SetProblems(result_.problems, response_);
   SetFacts(run, served, result_, response_);
+  // All messages have the same model, so the first response alone names it.
   if (!begins_stream_) response_.clear_model();
   // It grows only now, so that first_text counts complete messages alone.
   state_.num_answered += message_.texts.size();
@@ -225,6 +227,8 @@ std::unique_ptr<RequestHandler> MakeEmbedTextsHandler(
   return std::make_unique<EmbedHandler>(parts);
 }
 StreamHandlers MakeEmbedTextsStream(const ServerParts& parts) {
+  // The stream keeps the function, and with it the state, until its last
+  // message is done.
   return [&parts, state = std::make_shared<EmbedStreamState>()] {
     return std::make_unique<StreamedEmbedHandler>(parts, *state);
   };
