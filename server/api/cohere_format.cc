@@ -130,42 +130,29 @@ class CohereRerank final : public BodyFormat {
   std::int64_t num_words_ = 0;
 };
 
-// The rows of `vectors` with `dim` numbers each, as float32.
-void AppendFloatRows(std::string_view vectors, int dim, std::string& json) {
-  AppendRows(vectors, dim * sizeof(float), AppendFloatList, json);
-}
-
-void AppendBase64Rows(std::string_view vectors, int dim, std::string& json) {
-  AppendRows(vectors, dim * sizeof(float), AppendBase64, json);
-}
-
-void AppendInt8Rows(std::string_view vectors, int dim, std::string& json) {
-  std::vector<float> numbers(vectors.size() / sizeof(float));
-  DecodeFloat32(vectors, numbers);
+// Cohere's format has no place for the scale of a row, which is why its clients
+// compare by cosine.
+void AppendInt8List(std::string_view floats, std::string& json) {
+  std::vector<float> numbers(floats.size() / sizeof(float));
+  DecodeFloat32(floats, numbers);
   std::string bytes;
   std::vector<float> scales;
-  // Cohere's format has no place for the scales, which is why its clients
-  // compare by cosine.
-  EncodeInt8(numbers, dim, bytes, scales);
-  AppendRows(
-      bytes, dim,
-      [](std::string_view row, std::string& to) {
-        for (const char& byte : row) {
-          absl::StrAppend(&to, &byte == row.data() ? "[" : ",",
-                          static_cast<int>(static_cast<signed char>(byte)));
-        }
-        to += ']';
-      },
-      json);
+  EncodeInt8(numbers, static_cast<int>(numbers.size()), bytes, scales);
+  for (const char& byte : bytes) {
+    absl::StrAppend(&json, &byte == bytes.data() ? "[" : ",",
+                    static_cast<int>(static_cast<signed char>(byte)));
+  }
+  json += ']';
 }
 
 struct EmbeddingType {
   std::string_view name;
-  void (*append_rows)(std::string_view vectors, int dim, std::string& json);
+  // Appends a vector, which is given as float32.
+  void (*append)(std::string_view floats, std::string& json);
 };
-constexpr EmbeddingType kEmbeddingTypes[] = {{"float", &AppendFloatRows},
-                                             {"int8", &AppendInt8Rows},
-                                             {"base64", &AppendBase64Rows}};
+constexpr EmbeddingType kEmbeddingTypes[] = {{"float", &AppendFloatList},
+                                             {"int8", &AppendInt8List},
+                                             {"base64", &AppendBase64}};
 
 class CohereEmbed final : public BodyFormat {
  public:
@@ -197,7 +184,6 @@ class CohereEmbed final : public BodyFormat {
     const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
     SEMRANK_RETURN_IF_ERROR(
         CheckDimension("output_dimension", dimension_, response));
-    const int dim = static_cast<int>(response.embedding_dim());
     std::string json = absl::StrCat("{\"id\":", Json(id_).dump(),
                                     ",\"response_type\":"
                                     "\"embeddings_by_type\",\"embeddings\":{");
@@ -205,7 +191,8 @@ class CohereEmbed final : public BodyFormat {
       if (std::ranges::count(types_, type.name) == 0) continue;
       absl::StrAppend(&json, json.back() == '{' ? "\"" : ",\"",
                       ToAbsl(type.name), "\":");
-      type.append_rows(response.vectors(), dim, json);
+      AppendRows(response.vectors(), response.embedding_dim() * sizeof(float),
+                 type.append, json);
     }
     std::int64_t num_words = 0;
     for (const std::string& text : texts_) num_words += CountWords(text);
