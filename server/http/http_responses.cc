@@ -2,16 +2,15 @@
 
 #include <zlib.h>
 
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/status.hpp>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"
 #include "server/base/log_throttle.h"
@@ -26,17 +25,6 @@ namespace {
 
 // Smaller bodies fit into one packet anyway.
 constexpr std::size_t kMinCompressedBytes = 1'024;
-
-// Returns 0.5 for "gzip;q=0.5", and 1 without a q.
-double Quality(absl::string_view coding) {
-  const std::size_t q = coding.find("q=");
-  double quality = 1;
-  if (q == absl::string_view::npos ||
-      !absl::SimpleAtod(coding.substr(q + 2), &quality)) {
-    return 1;
-  }
-  return quality;
-}
 
 }  // namespace
 
@@ -148,13 +136,16 @@ std::string FormatHead(const HttpResponse& response, bool keep_alive) {
 // RFC 9110, 12.5.3: `*` stands for the codings that are not named.
 bool AcceptsGzip(std::string_view accept_encoding) {
   bool accepts_others = false;
-  for (const absl::string_view part :
-       absl::StrSplit(ToAbsl(accept_encoding), ',')) {
-    const absl::string_view coding = absl::StripAsciiWhitespace(part);
-    const absl::string_view name =
-        absl::StripAsciiWhitespace(coding.substr(0, coding.find(';')));
-    if (absl::EqualsIgnoreCase(name, "gzip")) return Quality(coding) > 0;
-    if (name == "*") accepts_others = Quality(coding) > 0;
+  for (const auto& [coding, parameters] :
+       http::ext_list({accept_encoding.data(), accept_encoding.size()})) {
+    double quality = 1;
+    for (const auto& [name, value] : parameters) {
+      if (boost::beast::iequals(name, "q")) {
+        absl::SimpleAtod({value.data(), value.size()}, &quality);
+      }
+    }
+    if (boost::beast::iequals(coding, "gzip")) return quality > 0;
+    if (coding == "*") accepts_others = quality > 0;
   }
   return accepts_others;
 }
