@@ -174,6 +174,8 @@ static_assert(Limits().max_text_bytes == kDefaultMaxTextBytes);
 // Each limit bounds what one client can make the server hold or do;
 // FinishOptions checks those that depend on each other.
 void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
+  // FinishOptions refuses products of the two that make a message of 2 GiB
+  // or more.
   constexpr std::int64_t kMaxTexts = 1'000'000;
   constexpr std::int64_t kMaxTextBytes = 1 << 20;
   Limits& limits = options.limits;
