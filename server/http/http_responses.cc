@@ -28,8 +28,8 @@ constexpr std::size_t kMinCompressedBytes = 1'024;
 
 }  // namespace
 
-// Escaped, so that a client can write neither a line of the log nor codes of
-// the terminal on which an operator reads it.
+// The text is escaped, so that a client can write neither a line of the log nor
+// codes of the terminal on which an operator reads it.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kMaxShownBytes = 128;
   return absl::CHexEscape(ToAbsl(text.substr(0, kMaxShownBytes)));
