@@ -13,6 +13,7 @@ void BagTranspose::CountFeatures(const BagBatch& batch) {
 }
 
 void BagTranspose::Build(const BagBatch& batch, int num_features) {
+  // The vocabulary has one size in a run, so the table grows once.
   if (places_.size() < static_cast<std::size_t>(num_features)) {
     places_.resize(num_features, 0);
   }
@@ -46,6 +47,8 @@ void TransposeBags(const BagBatch& batch, int num_features,
   // While the bags are filled, offsets[f + 1] is feature f's next position.
   std::vector<std::uint32_t>& offsets = by_feature.offsets;
   offsets.assign(static_cast<std::size_t>(num_features) + 2, 0);
+  // Two places further: the sums below then stand one place further than the
+  // offsets, where they serve as positions.
   for (const std::uint32_t feature : batch.indices) ++offsets[feature + 2];
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
   by_feature.indices.resize(batch.indices.size());

@@ -71,6 +71,8 @@ class OpenMpi : public Communicator {
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &num_processes_);
+    // A communicator of its own: a barrier of End cannot match a call of a step
+    // that another process is still in.
     MPI_Comm_dup(MPI_COMM_WORLD, &end_);
   }
 

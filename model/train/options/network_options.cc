@@ -135,6 +135,8 @@ absl::Status ResolveTower(TowerOptions& tower) {
                          "the layers of --tower=dssm are tanh; --tower=linear "
                          "has one layer without activation");
       }
+      // UNSPECIFIED becomes what the tower has, so that the model file
+      // states it.
       tower.activation = v1::ACTIVATION_TANH;
       break;
     case v1::TOWER_KIND_LINEAR:

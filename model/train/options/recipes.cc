@@ -162,6 +162,7 @@ std::vector<std::pair<std::string, std::string>> SplitSettings(
 
 absl::Status ApplySettings(std::string_view settings, std::string_view source,
                            CommandLine& command_line) {
+  // SetDefault leaves flags that were given as they are.
   for (const auto& [flag, value] : SplitSettings(settings)) {
     SEMRANK_RETURN_IF_ERROR(command_line.SetDefault(flag, value, source));
   }

@@ -190,7 +190,7 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
   // Buckets of unknown words come after the listed words and have no rows.
   num_words -= options.unknown_word_buckets;
   // A bound that all words are within is written as none, so that equal models
-  // have equal files.
+  // have equal files. 0, no bound, is below any number of words and stays 0.
   if (options.dense_words < num_words) {
     spec.set_num_dense_words(options.dense_words);
   }

@@ -68,6 +68,8 @@ std::string NumberTable(std::string_view name,
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       if (!shown[c]) continue;
       const std::string text = EscapeHtml(row.cells[c]);
+      // Cells name their headings by `scope`, which screen readers read with
+      // a number.
       html += c == 0 ? "<th scope=\"row\">" + text + "</th>"
                      : "<td class=\"number\">" + text + "</td>";
     }
@@ -88,6 +90,7 @@ std::optional<double> MetricOf(const ValidationResult& validation,
 
 NumberRow EpochRow(const EpochRecord& record, bool best) {
   const ValidationResult& validation = record.validation;
+  // The cells are in the order of the headings in EpochTable.
   return {.cells = {absl::StrCat(record.epoch, best ? ", best" : ""),
                     Number(record.train_loss), Number(validation.loss),
                     Number(MetricOf(validation, kNdcgAt1)),
@@ -126,6 +129,8 @@ std::string DescribeQueries(const RankerComparison& comparison) {
   const std::string about =
       absl::StrCat(queries, " queries that were held out: their clicked ",
                    "titles are to be found among ", titles, ".");
+  // Figures of a trial are not those of the published model, which has learned
+  // from these queries, too.
   if (!comparison.trial) return about;
   return absl::StrCat(about,
                       " They were held out of a trial, a shorter training, "
@@ -204,6 +209,7 @@ std::string ComparisonTable(const RankerComparison& comparison) {
   // A metric that is added to kMetricNames has its column here by itself.
   for (const std::string_view name : kMetricNames) headings.emplace_back(name);
   std::vector<NumberRow> rows;
+  // The model and its start are above the baselines that learn nothing.
   if (comparison.model) {
     rows.push_back(RankerRow("this model", *comparison.model));
   }

@@ -42,6 +42,8 @@ json ToJson(double value) {
   return std::isfinite(value) ? json(value) : json(absl::StrCat(value));
 }
 
+// The number of the measure: checkpoints hold it, so new measures belong at the
+// end of the enumeration.
 json ToJson(EpochMeasure measure) { return static_cast<int>(measure); }
 
 void FromJson(const json& value, EpochMeasure& measure) {
@@ -238,6 +240,8 @@ void RunHistory::FinishEpoch(const EpochRecord& record) {
 
 std::string FormatHistory(RunHistory history) {
   json value = Write(history);
+  // Whole seconds, as training.jsonl has them: the lines of a resumed run then
+  // have the start of the first one.
   value["start"] = absl::ToUnixSeconds(history.start);
   value["before_training"] =
       history.before_training ? Write(*history.before_training) : json();

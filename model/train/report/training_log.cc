@@ -93,6 +93,8 @@ std::optional<std::string> DescribeLossGrowth(
 absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
     const std::string& model_dir, std::int64_t skipped_lines) {
   SEMRANK_RETURN_IF_ERROR(CheckWritable(model_dir));
+  // O_NOFOLLOW: a link that another user has put there must not make the run
+  // append to a file of its own user.
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor file,
       FileDescriptor::Open(model_dir + "/" + kTrainingLogFile,

@@ -285,6 +285,8 @@ std::string FormatReport(const ReportContent& content,
     html +=
         Section("Beside the served model", JudgementTable(*content.judgement));
   }
+  // Tables repeat what charts show, for readers who cannot see these and for
+  // exact values.
   html += Section("Epochs", EpochTable(history));
   if (content.comparison && !content.comparison->examples.empty()) {
     html += Section("Example rankings", Examples(*content.comparison));

@@ -34,6 +34,7 @@ std::optional<std::string> DescribeTooFewClicks(const TrainOptions& options,
     return std::nullopt;
   }
   const std::size_t num_queries = NumNewQueries(data.judged);
+  // Too few clicks would let any model pass, so nothing is trained at all.
   if (num_queries >= kMinJudgedQueries) return std::nullopt;
   return absl::StrFormat(
       "too few new clicks: %d queries would judge the model, and %d are needed",
@@ -89,6 +90,8 @@ absl::StatusOr<TrainingSummary> Reject(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(TrainingSummary summary,
                            PublishBest(rejected, report.config, data, state));
   RemoveOldRejected(rejected.data.model_dir);
+  // The summary names the folder of the rejected model, and the model directory
+  // that is unchanged.
   summary.outcome = RunOutcome::kRejected;
   summary.reason = fault;
   summary.model_dir = options.data.model_dir;

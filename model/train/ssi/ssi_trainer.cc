@@ -89,6 +89,8 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
   for (SsiTableTrainer* table : {query_table_.get(), document_table_.get()}) {
     if (table != nullptr) tables_.push_back(table);
   }
+  // The norm is that of the whole gradient, so no part may be applied before
+  // all of it is known.
   if (gradient_clip_norm_ == 0) return;
   for (SsiTableTrainer* table : tables_) table->bag_layer().KeepGradients();
   if (word_pairs_ != nullptr) word_pairs_->KeepGradients();

@@ -70,6 +70,8 @@ RankerComparer::MeasureBaselines(ThreadPool& pool) {
   SEMRANK_ASSIGN_OR_RETURN(const auto words,
                            CreateBm25Ranker(collection_->documents, {}));
   SEMRANK_ASSIGN_OR_RETURN(const Evaluation bm25, Measure(*words, pool));
+  // BM25 is only shown. A model that ranks worse than letter TF-IDF is refused:
+  // a model without clicks would rank about as that.
   SEMRANK_ASSIGN_OR_RETURN(const auto letters,
                            TfidfRanker::OfLetters(collection_->documents));
   SEMRANK_ASSIGN_OR_RETURN(Evaluation letter_tfidf, Measure(*letters, pool));

@@ -91,6 +91,7 @@ v1::ModelConfig WithLexicalWeight(v1::ModelConfig config, double weight) {
 std::vector<TensorView> AllTensors(std::vector<TensorView> weights,
                                    const v1::ModelConfig& config,
                                    const TrainingData& data) {
+  // idf is not learned, so the trainer does not have it among its weights.
   if (config.has_lexical()) {
     weights.push_back({kLexicalIdfTensor,
                        {static_cast<std::int64_t>(data.lexical_idf.size())},
