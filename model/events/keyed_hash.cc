@@ -2,7 +2,6 @@
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
+#include "model/base/random_id.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
@@ -59,8 +59,7 @@ absl::StatusOr<KeyedHash> KeyedHash::OpenOrCreate(const std::string& folder) {
   absl::StatusOr<KeyedHash> existing = Open(folder);
   if (!absl::IsNotFound(existing.status())) return existing;
   Key key;
-  // A guessable key would be worse than a crash.
-  if (RAND_bytes(key.data(), static_cast<int>(key.size())) != 1) std::abort();
+  FillWithRandomBytes(key);
   const std::string hex = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(key.data()), key.size()));
   SEMRANK_ASSIGN_OR_RETURN(
