@@ -1,11 +1,10 @@
-#include <unistd.h>
-
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "model/base/memory.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/text/text_limit.h"
@@ -31,12 +30,6 @@ constexpr absl::Duration kMaxWait = absl::Hours(1);
 // RocksDB evicts vectors by whole files, of 32 MiB.
 constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kMaxVectorBytes = std::int64_t{1} << 50;
-
-// A cache larger than the memory of the machine would end the server when it
-// fills, hours after the start.
-std::int64_t PhysicalMemoryBytes() {
-  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-}
 
 absl::Status CheckAddress(const std::string& address) {
   // The last colon precedes the port: IPv6 addresses have others, and stand in
@@ -108,10 +101,12 @@ void AddModelFlags(CommandLine& flags, ModelOptions& options) {
 
 void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
   flags.Group("Document vectors");
+  // A cache larger than the memory of the machine would end the server when it
+  // fills, hours after the start.
   flags.Add("cache_bytes", &options.cache_bytes,
             "Bytes of document vectors kept in memory; 0 = none. A vector of "
             "128 dimensions takes about 580 bytes.",
-            {.min = 0, .max = PhysicalMemoryBytes()});
+            {.min = 0, .max = PhysicalMemory()});
   flags.Add("vector_precision", &options.models.vector_precision,
             "What every vector is rounded to. With bf16 (bfloat16) the cache "
             "and the catalog keep 2 bytes a dimension in place of 4, with int8 "

@@ -89,7 +89,7 @@ int ProcessorQuota(const ControlGroups& groups) {
   return static_cast<int>(std::min(least, kMaxProcessors));
 }
 
-std::int64_t MemoryLimit(const ControlGroups& groups) {
+std::int64_t MemoryQuota(const ControlGroups& groups) {
   const GroupFolders folders = FoldersOf("memory", groups);
   std::int64_t least = 0;
   const auto lower_by = [&](const fs::path& path) {

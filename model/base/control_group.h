@@ -21,8 +21,8 @@ struct ControlGroups {
 // Processors whose time the CPU quota allows, rounded up; 0 = no quota.
 int ProcessorQuota(const ControlGroups& groups = {});
 
-// Bytes of memory; 0 = no limit.
-std::int64_t MemoryLimit(const ControlGroups& groups = {});
+// Bytes of memory that the groups allow; 0 = no limit.
+std::int64_t MemoryQuota(const ControlGroups& groups = {});
 
 }  // namespace semrank
 

@@ -4,10 +4,8 @@
 // It must follow netinet/in.h; it has fields that netinet/tcp.h lacks.
 #include <linux/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "model/base/control_group.h"
@@ -65,13 +63,6 @@ std::vector<int> MemoryWatchdog::Choose(
   return chosen;
 }
 
-std::int64_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::int64_t total = 0;
-  std::int64_t resident = 0;
-  return statm >> total >> resident ? resident * sysconf(_SC_PAGESIZE) : 0;
-}
-
-std::int64_t DefaultMemoryLimit() { return MemoryLimit() / 5 * 4; }
+std::int64_t DefaultMemoryLimit() { return MemoryQuota() / 5 * 4; }
 
 }  // namespace semrank

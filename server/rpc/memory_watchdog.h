@@ -44,9 +44,6 @@ class MemoryWatchdog {
   std::unordered_map<int, std::int64_t> received_;
 };
 
-// Memory of this process in RAM; 0 if the system does not report it.
-std::int64_t ResidentBytes();
-
 // Four fifths of what the control groups of this process allow (a container's
 // limit, MemoryMax of systemd); 0 = no limit.
 std::int64_t DefaultMemoryLimit();

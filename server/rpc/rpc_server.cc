@@ -23,6 +23,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "model/base/count_text.h"
+#include "model/base/memory.h"
 #include "model/base/mutex.h"
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
@@ -246,7 +247,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   server->listener_->Start(std::move(take),
                            options.max_memory_bytes > 0
                                ? std::make_unique<MemoryWatchdog>(
-                                     options.max_memory_bytes, &ResidentBytes)
+                                     options.max_memory_bytes, &ResidentMemory)
                                : nullptr);
   return server;
 }

@@ -1,13 +1,11 @@
 #include "model/train/data/memory_budget.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <string>
 
 #include "absl/strings/str_format.h"
+#include "model/base/memory.h"
 #include "model/base/status_macros.h"
 #include "model/train/options/model_size.h"
 
@@ -38,30 +36,7 @@ std::int64_t ProgramShare(std::int64_t limit) {
                                : std::min(kProgramBytes, limit / 4);
 }
 
-// A value of /proc/self/status, such as "VmRSS:     1024 kB", in bytes.
-std::int64_t ReadProcessStatus(const char* format) {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);) {
-    long long kibibytes = 0;
-    if (std::sscanf(line.c_str(), format, &kibibytes) == 1) {
-      return std::int64_t{kibibytes} * 1024;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
-
-std::int64_t PhysicalMemory() {
-  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-}
-
-std::int64_t ResidentMemory() { return ReadProcessStatus("VmRSS: %lld kB"); }
-
-// getrusage would also count what the process had before exec.
-std::int64_t PeakResidentMemory() {
-  return ReadProcessStatus("VmHWM: %lld kB");
-}
 
 std::int64_t MemoryLimit(const DataOptions& options,
                          const ControlGroups& groups) {
@@ -70,7 +45,7 @@ std::int64_t MemoryLimit(const DataOptions& options,
   // A container sees all memory of its machine, but is killed at its limit. A
   // limit of the shell (ulimit -v) bounds the process as memory does.
   std::int64_t memory = PhysicalMemory();
-  const std::int64_t of_groups = MemoryLimit(groups);
+  const std::int64_t of_groups = MemoryQuota(groups);
   if (of_groups > 0) memory = std::min(memory, of_groups);
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {

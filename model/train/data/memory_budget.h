@@ -20,14 +20,6 @@
 
 namespace semrank {
 
-// The memory of this machine in bytes.
-std::int64_t PhysicalMemory();
-
-// Bytes that this process has in memory, and the most that it has had; 0 where
-// the system does not say.
-std::int64_t ResidentMemory();
-std::int64_t PeakResidentMemory();
-
 // The limit in bytes: the option's, or that of the run that is resumed, or half
 // of the least of this machine's memory, that of its container, and what the
 // shell allows the process (RLIMIT_AS).

@@ -11,13 +11,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "model/base/memory.h"
 #include "model/base/strings.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
 #include "model/cli/progress.h"
 #include "model/format/model_config.h"
 #include "model/html/html_text.h"
-#include "model/train/data/memory_budget.h"
 
 namespace semrank {
 namespace {

@@ -29,10 +29,10 @@ class ControlGroupTest : public ::testing::Test {
 
 TEST_F(ControlGroupTest, WithoutGroupsThereIsNoLimit) {
   EXPECT_EQ(ProcessorQuota(groups()), 0);
-  EXPECT_EQ(MemoryLimit(groups()), 0);
+  EXPECT_EQ(MemoryQuota(groups()), 0);
   Write("list", "nonsense\n0::/gone\n1:cpu,memory:/gone\n");
   EXPECT_EQ(ProcessorQuota(groups()), 0);
-  EXPECT_EQ(MemoryLimit(groups()), 0);
+  EXPECT_EQ(MemoryQuota(groups()), 0);
 }
 
 TEST_F(ControlGroupTest, Version2TakesTheLeastOfTheGroupAndThoseAboveIt) {
@@ -40,15 +40,15 @@ TEST_F(ControlGroupTest, Version2TakesTheLeastOfTheGroupAndThoseAboveIt) {
   Write("system.slice/semrank/cpu.max", "max 100000\n");
   Write("system.slice/semrank/memory.max", "max\n");
   EXPECT_EQ(ProcessorQuota(groups()), 0);
-  EXPECT_EQ(MemoryLimit(groups()), 0);
+  EXPECT_EQ(MemoryQuota(groups()), 0);
   Write("system.slice/cpu.max", "350000 100000\n");
   Write("system.slice/memory.max", "5000\n");
   EXPECT_EQ(ProcessorQuota(groups()), 4);
-  EXPECT_EQ(MemoryLimit(groups()), 5000);
+  EXPECT_EQ(MemoryQuota(groups()), 5000);
   Write("system.slice/semrank/cpu.max", "50000 100000\n");
   Write("system.slice/semrank/memory.max", "3000\n");
   EXPECT_EQ(ProcessorQuota(groups()), 1);
-  EXPECT_EQ(MemoryLimit(groups()), 3000);
+  EXPECT_EQ(MemoryQuota(groups()), 3000);
 }
 
 TEST_F(ControlGroupTest, AContainerSeesItsGroupAsTheRoot) {
@@ -61,7 +61,7 @@ TEST_F(ControlGroupTest, AContainerSeesItsGroupAsTheRoot) {
   Write("cpu,cpuacct/cpu.cfs_period_us", "50000\n");
   Write("memory/memory.limit_in_bytes", "4096\n");
   EXPECT_EQ(ProcessorQuota(groups()), 3);
-  EXPECT_EQ(MemoryLimit(groups()), 4096);
+  EXPECT_EQ(MemoryQuota(groups()), 4096);
 }
 
 TEST_F(ControlGroupTest, Version1HasNumbersForNoLimit) {
@@ -70,7 +70,7 @@ TEST_F(ControlGroupTest, Version1HasNumbersForNoLimit) {
   Write("cpu/cpu.cfs_period_us", "100000\n");
   Write("memory/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_EQ(ProcessorQuota(groups()), 0);
-  EXPECT_EQ(MemoryLimit(groups()), 0);
+  EXPECT_EQ(MemoryQuota(groups()), 0);
 }
 
 // A group of this machine, where the test may make one.

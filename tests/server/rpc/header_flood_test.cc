@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "model/base/memory.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
-#include "server/rpc/memory_watchdog.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/plain_client.h"
 
@@ -72,7 +72,7 @@ using HeaderFloodTest = RpcServerFixture;
 TEST_F(HeaderFloodTest, IsEndedByTheWatchdogAndTheCallsOfOthersPass) {
   constexpr std::int64_t kAllowed = 16 << 20;
   malloc_trim(0);  // what other tests have freed would be filled first
-  max_memory_bytes_ = ResidentBytes() + kAllowed;
+  max_memory_bytes_ = ResidentMemory() + kAllowed;
   const auto server = StartServer("127.0.0.1:0");
   ASSERT_TRUE(server.ok()) << server.status();
   HeaderFlood flood((*server)->address());

@@ -96,14 +96,5 @@ TEST(DefaultMemoryLimitTest, IsHalfOfTheContainersLimit) {
   EXPECT_EQ(MemoryLimit(options, groups), 7 << 20);
 }
 
-TEST(ResidentMemoryTest, IsMeasured) {
-  const std::int64_t before = ResidentMemory();
-  EXPECT_GT(before, 1 << 20);
-  const std::string block(32 << 20, 'x');
-  EXPECT_GT(ResidentMemory(), before + (24 << 20));
-  EXPECT_GE(PeakResidentMemory(), ResidentMemory());
-  EXPECT_EQ(block.back(), 'x');
-}
-
 }  // namespace
 }  // namespace semrank
