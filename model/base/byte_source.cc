@@ -40,8 +40,8 @@ class Decoder {
 class GzipDecoder : public Decoder {
  public:
   GzipDecoder() {
-    // zlib accepts gzip, and not its own format, if this is added to the window
-    // bits.
+    // zlib accepts gzip, and not its own format, if this is added to the
+    // window bits.
     constexpr int kGzipOnly = 16;
     // Fails only when memory is exhausted.
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) std::abort();
@@ -204,8 +204,8 @@ class FileSource : public ByteSource {
 
   absl::StatusOr<std::size_t> ReadDecoded(char* buffer, std::size_t capacity) {
     while (true) {
-      // This call is made without input too, as the decoder may still hold
-      // output.
+      // This call is made without input too, as the decoder may still
+      // hold output.
       absl::StatusOr<std::size_t> count =
           decoder_->Decode(unread_, buffer, capacity);
       if (!count.ok()) return WithPath(count.status());

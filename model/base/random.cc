@@ -6,8 +6,8 @@ namespace semrank {
 namespace {
 
 // SplitMix64: the state grows by 2^64 / (golden ratio), which is odd, so that
-// it visits every value once in 2^64 steps. Mix spreads each bit of it over all
-// 64.
+// it visits every value once in 2^64 steps. Mix spreads each bit of it over
+// all 64.
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 
 std::uint64_t Mix(std::uint64_t z) {

@@ -25,8 +25,8 @@ void FillWithRandomBytes(std::span<unsigned char> bytes) {
 }
 
 std::string MakeRandomId() {
-  // A call of the kernel takes longer than the rest, however few bytes it
-  // returns.
+  // A call of the kernel takes longer than the rest, however few bytes
+  // it returns.
   thread_local std::array<unsigned char, kReserveBytes> reserve;
   thread_local std::size_t next = reserve.size();
   if (next == reserve.size()) {

@@ -92,8 +92,8 @@ void ThreadPool::RunTasks(int worker) {
 int NumUsableProcessors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  // sched_getaffinity fails if there are more processors than cpu_set_t has
-  // bits.
+  // sched_getaffinity fails if there are more processors than cpu_set_t
+  // has bits.
   const int num_allowed =
       sched_getaffinity(0, sizeof(set), &set) == 0
           ? CPU_COUNT(&set)

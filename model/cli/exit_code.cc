@@ -10,9 +10,9 @@
 namespace semrank {
 namespace {
 
-// This payload marks a status as wrong use, for which there is no status code:
-// libraries also return InvalidArgument, for a file for example, and that is a
-// failure.
+// This payload marks a status as wrong use, for which there is no status
+// code: libraries also return InvalidArgument, for a file for example, and
+// that is a failure.
 constexpr char kUsageErrorPayload[] = "semrank/usage_error";
 
 }  // namespace

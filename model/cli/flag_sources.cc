@@ -221,8 +221,8 @@ absl::Status UseLine(const ConfigLine& line, const std::string& path,
         "blanks or commas",
         line.written));
   }
-  // Sections of other commands are checked but not used: one file may serve all
-  // commands.
+  // Sections of other commands are checked but not used: one file may serve
+  // all commands.
   const bool in_use = owner == &program || owner == selected;
   if (in_use && flag->source <= FlagSource::kFile) {
     flag->Give(FlagSource::kFile, absl::StrJoin(line.values, ","),

@@ -70,8 +70,8 @@ const HelpTopic* FindTopic(const ProgramCommand& command,
 
 // A heading for each group and its entries.
 std::string FormatHelp(const std::vector<HelpEntry>& entries) {
-  // In order of first appearance: flags of one group may be added in several
-  // places.
+  // In order of first appearance: flags of one group may be added in
+  // several places.
   std::vector<std::string> groups;
   for (const HelpEntry& entry : entries) {
     if (std::ranges::find(groups, entry.group) == groups.end()) {

@@ -119,8 +119,8 @@ Matrix CompareAll(std::span<const Evaluation> evaluations, Metric metric) {
       p.push_back(paired.t_test_p);
     }
   }
-  // The correction is over the pairs below the diagonal, as each pair is one
-  // test.
+  // The correction is over the pairs below the diagonal, as each pair is
+  // one test.
   const std::vector<double> corrected = HolmCorrection(p);
   auto next = corrected.begin();
   for (std::size_t i = 0; i < size; ++i) {

@@ -213,8 +213,8 @@ class RankerEvaluator {
                                           const RankerOptions& ranker_options) {
     if (const auto file = RunFile(name)) {
       SEMRANK_ASSIGN_OR_RETURN(const TrecRun run, ReadRun(std::string(*file)));
-      // The scores are those of the file: there is nothing to compute in
-      // threads.
+      // The scores are those of the file: there is nothing to compute
+      // in threads.
       return EvaluateRun(run, collection_, options_.evaluate);
     }
     SEMRANK_ASSIGN_OR_RETURN(

@@ -104,8 +104,8 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation) {
   json["standard_errors"] = MetricsJson(evaluation.summary.standard_error);
   if (const auto loss = evaluation.ranking_loss()) {
     const MeanAndError mean = *evaluation.mean_ranking_loss();
-    // Over all tuples together, and as SSI defines it, the mean over the
-    // queries.
+    // Over all tuples together, and as SSI defines it, the mean over
+    // the queries.
     json["ranking_loss"] = *loss;
     json["mean_ranking_loss"] = mean.mean;
     json["standard_errors"]["mean_ranking_loss"] = mean.standard_error;

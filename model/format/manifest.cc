@@ -51,8 +51,8 @@ absl::StatusOr<int> ParseVersion(const json& manifest) {
 
 absl::StatusOr<FileFacts> ParseFacts(const std::string& name,
                                      const json& value) {
-  // Only fixed names are allowed, so that a manifest cannot point outside its
-  // folder.
+  // Only fixed names are allowed, so that a manifest cannot point outside
+  // its folder.
   if (std::find(std::begin(kFiles), std::end(kFiles), name) ==
       std::end(kFiles)) {
     return absl::InvalidArgumentError(

@@ -76,8 +76,8 @@ absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
   SEMRANK_ASSIGN_OR_RETURN(const nlohmann::json parsed, ParseStrictJson(json));
   SEMRANK_RETURN_IF_ERROR(CheckSpellings(parsed));
   google::protobuf::util::JsonParseOptions options;
-  // A newer release may add fields that change no vector (FORMAT.md,
-  // "Compatibility").
+  // A newer release may add fields that change no vector
+  // (FORMAT.md, "Compatibility").
   options.ignore_unknown_fields = true;
   v1::ModelConfig config;
   const auto status = google::protobuf::util::JsonStringToMessage(

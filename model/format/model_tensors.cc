@@ -196,8 +196,8 @@ absl::Status CheckTensors(const v1::ModelConfig& config,
   for (const ExpectedTensor& tensor : expected) {
     SEMRANK_RETURN_IF_ERROR(CheckTensor(tensor, tensors));
   }
-  // Every expected name was found, so equal numbers mean that there is no
-  // other.
+  // Every expected name was found, so equal numbers mean that there is
+  // no other.
   if (tensors.size() == expected.size()) {
     if (config.tower() == v1::TOWER_KIND_SSI) {
       return CheckSsiValues(config, tensors);

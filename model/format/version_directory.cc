@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number of names to try, which other writers or crashed ones may have
-// used.
+// The number of names to try, which other writers or crashed ones may
+// have used.
 constexpr int kMaxTries = 1000;
 
 absl::StatusOr<std::int64_t> NextVersion(const std::string& model_dir) {
@@ -82,8 +82,8 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const auto version = ParseVersionName(entry->path().filename().string());
     std::error_code not_a_folder;
-    // A file, or an entry that is being deleted, is neither a version nor an
-    // error.
+    // A file, or an entry that is being deleted, is neither a version nor
+    // an error.
     if (version && entry->is_directory(not_a_folder)) {
       versions.push_back(*version);
     }

@@ -236,8 +236,8 @@ struct IntegerQuery {
   std::array<std::int16_t, kMaxIntegerDim + hn::MaxLanes(kInt16)> values;
 };
 
-// Returns false if its products with int8 rows are not integers that float32
-// holds.
+// Returns false if its products with int8 rows are not integers that
+// float32 holds.
 bool PrepareIntegerQuery(const float* query, int dim, IntegerQuery& integers) {
   const std::span elements(query, static_cast<std::size_t>(dim));
   if (dim > kMaxIntegerDim || !IsRounded(VectorPrecision::kInt8, elements)) {
@@ -299,8 +299,8 @@ void ScoreInIntegers(const IntegerQuery& query,
                      std::span<float> scores) {
   std::size_t i = 0;
   for (; i + kBlockDocuments <= rows.size(); i += kBlockDocuments) {
-    // The last blocks prefetch rows that are already in a cache, which costs
-    // nothing.
+    // The last blocks prefetch rows that are already in a cache, which
+    // costs nothing.
     const std::size_t ahead =
         std::min(i + kPrefetchDocuments, rows.size() - kBlockDocuments);
     DotIntegers<kBlockDocuments>(query, &rows[i], dim, &scores[i],

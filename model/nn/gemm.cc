@@ -146,8 +146,8 @@ void MultiplyTile(const Tile& t) {
   const float* panel = t.panel;
   const std::ptrdiff_t next_panel = t.next_panel;
   const int depth = t.depth;
-  // This was measured to be up to a third faster where rows of A lie in
-  // columns.
+  // This was measured to be up to a third faster where rows of A lie
+  // in columns.
 #pragma GCC unroll 4
   for (int k = 0; k < depth; ++k) {
     Vec b[Vectors];
@@ -242,8 +242,8 @@ void MultiplyRows(const Tiles& tiles, Tile& tile, int rows, int vectors) {
 }
 
 // Copies `columns` columns of B, which begin at `data` in row 0, into one
-// panel. Goes through B in small squares, so that transposed matrices are fast
-// too.
+// panel. Goes through B in small squares, so that transposed matrices are
+// fast too.
 void PackPanel(const StridedMatrix& b, const float* data, int columns,
                float* panel) {
   constexpr int kSquare = 16;

@@ -72,9 +72,9 @@ void LexicalPart::AppendText(std::string_view normalized,
   }
   const double scale = squares == 0 ? 0 : kLexicalScale / std::sqrt(squares);
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    // Rounding can bring a single value above the scale by no more than its own
-    // error, which the cast cuts. lround would be a call per value.
-    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+    // Rounding can bring a single value above the scale by no more than
+    // its own error, which the cast cuts. lround would be a call per
+    // value. NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const auto value = static_cast<std::uint16_t>(values[i] * scale + 0.5);
     if (value == 0) continue;
     batch.entries.push_back({static_cast<std::uint16_t>(buckets[i]), value});

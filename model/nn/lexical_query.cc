@@ -115,8 +115,8 @@ std::uint32_t SumByTable(const std::uint32_t* slots, std::uint32_t mask,
   return sum;
 }
 
-// Both vectors have length 32,767 but for rounding, so the sum is at most about
-// 2^30.
+// Both vectors have length 32,767 but for rounding, so the sum is at most
+// about 2^30.
 std::uint32_t SumProducts(const LexicalQueryView& query,
                           std::span<const LexicalEntry> document) {
   const bool is_short = kCompares && !query.copies.empty() &&

@@ -41,8 +41,8 @@ struct Text {
   }
 };
 
-// Loads a SIMD vector of columns, of which the first `count` exist; all if
-// kFull.
+// Loads a SIMD vector of columns, of which the first `count` exist; all
+// if kFull.
 template <bool kFull>
 Vec LoadColumns(const float* from, int count) {
   if constexpr (kFull) return simd::Load(from);

@@ -17,8 +17,8 @@ constexpr int kDroppedBits = 16;
 constexpr float kLargestInt8 = 127;
 // A unit vector rounded to float32 is off by less than 2^-23 in length.
 constexpr double kUnitLengthTolerance = 1e-6;
-// The other vector of a dot product has sums of weights of at most 1e6
-// (model/format/FORMAT.md).
+// The other vector of a dot product has sums of weights of at most
+// 1e6 (model/format/FORMAT.md).
 constexpr float kLargestUsableValue = 1e15f;
 // Elements of a vector of length 1 need far larger scales; far smaller ones
 // would lose bits of a product.
@@ -58,8 +58,8 @@ void DecodeBf16(const std::byte* row, std::span<float> vector) {
 // that products with multiples, multiplied by it in the end, are to the bit
 // products with elements.
 float Int8Scale(std::span<const float> vector) {
-  // The maximum is taken over the bits, which the compiler compares by SIMD
-  // instructions.
+  // The maximum is taken over the bits, which the compiler compares by
+  // SIMD instructions.
   std::int32_t largest_bits = 0;
   for (const float value : vector) {
     largest_bits =

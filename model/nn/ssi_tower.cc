@@ -110,8 +110,8 @@ void SsiTower::Embed(const TowerInput& input, TowerScratch& scratch,
                      float* vectors) const {
   // Diagonal and full W have no vectors; the sparse part is their whole score.
   if (weights_.dim == 0) return;
-  // Weighing replaces counts, and the caller's bags are const, so this is a
-  // copy.
+  // Weighing replaces counts, and the caller's bags are const, so this is
+  // a copy.
   scratch.words = input.bags;
   const int num_texts = input.bags.num_texts();
   WeighTfIdf(weights_.idf, 0, num_texts, scratch.words);

@@ -112,8 +112,8 @@ std::unique_ptr<SimpleCharacters> MakeSimpleCharacters() {
 // The table, indexed by code point. The first call builds it in about 10 ms; it
 // takes 512 KiB.
 const SimpleCharacters& GetSimpleCharacters() {
-  // The table is never destroyed: threads may still normalize while the process
-  // ends.
+  // The table is never destroyed: threads may still normalize while the
+  // process ends.
   static const SimpleCharacters* const table = MakeSimpleCharacters().release();
   return *table;
 }

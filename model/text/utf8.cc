@@ -61,8 +61,8 @@ void AppendEscapingControls(const Character& character, std::string& to) {
 // ASCII that stands for itself in a JSON string and on a terminal.
 bool IsPlain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
 
-// The character after the backslash of JSON's short escape, or 0 where JSON has
-// none.
+// The character after the backslash of JSON's short escape, or 0 where JSON
+// has none.
 char ShortEscape(utf8proc_int32_t code_point) {
   switch (code_point) {
     case '"':
@@ -88,8 +88,8 @@ char ShortEscape(utf8proc_int32_t code_point) {
 std::size_t ValidUtf8Bytes(std::string_view text) {
   std::string_view rest = text;
   while (!rest.empty()) {
-    // Skips eight bytes of ASCII at once: commands check every line that they
-    // read.
+    // Skips eight bytes of ASCII at once: commands check every line that
+    // they read.
     std::uint64_t word;
     if (rest.size() >= sizeof(word)) {
       std::memcpy(&word, rest.data(), sizeof(word));

@@ -29,8 +29,8 @@ double TTestP(double t, std::size_t num_queries) {
 double RandomizationP(const std::vector<double>& differences) {
   const double sum =
       std::accumulate(differences.begin(), differences.end(), 0.0);
-  // Flipping all signs gives the same sum, which rounding must not make
-  // smaller.
+  // Flipping all signs gives the same sum, which rounding must not
+  // make smaller.
   const double observed = std::abs(sum) - kRounding;
   std::mt19937_64 random;  // NOLINT: a fixed seed, so that p can be repeated
   int at_least_as_large = 1;
@@ -39,9 +39,9 @@ double RandomizationP(const std::vector<double>& differences) {
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < differences.size(); ++i) {
       if (i % 64 == 0) bits = random();
-      // A multiplication, not a branch, which would be mispredicted half of the
-      // time. The sum with flipped signs is the sum minus twice the flipped
-      // ones.
+      // A multiplication, not a branch, which would be mispredicted half of
+      // the time. The sum with flipped signs is the sum minus twice the
+      // flipped ones.
       flipped += static_cast<double>(bits & 1) * differences[i];
       bits >>= 1;
     }

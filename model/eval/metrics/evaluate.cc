@@ -18,8 +18,8 @@ namespace {
 // documents, few enough that a worker's scores (4 bytes each) stay bounded.
 constexpr std::size_t kBlockQueries = 32;
 constexpr std::size_t kBlockScores = std::size_t{1} << 24;
-// Blocks per thread between two updates of the progress bar, where Ctrl-C takes
-// effect.
+// Blocks per thread between two updates of the progress bar, where Ctrl-C
+// takes effect.
 constexpr int kBlocksPerThread = 4;
 
 std::vector<QueryEvaluation> QueriesToEvaluate(const Collection& collection) {
@@ -48,9 +48,9 @@ std::vector<int> GradesOf(const std::vector<MissingDocument>& missing) {
   return grades;
 }
 
-// Positions of the collection's documents and of those that only one ranking
-// has, in descending order of id, which decides ties. Only the latter take
-// memory.
+// Positions of the collection's documents and of those that only one
+// ranking has, in descending order of id, which decides ties. Only the
+// latter take memory.
 class MergedPositions {
  public:
   MergedPositions(const std::vector<ScoredDocument>& ranking,

@@ -75,9 +75,9 @@ double Ndcg(const std::vector<TieGroup>& groups,
 }
 
 // A relevant document at the j-th rank of its group has found_above + 1 +
-// (j - 1) * (num_relevant - 1) / (size - 1) relevant documents up to its rank,
-// in the mean. The sum over j of that / (above + j) needs the sum of 1 / rank
-// only.
+// (j - 1) * (num_relevant - 1) / (size - 1) relevant documents up to its
+// rank, in the mean. The sum over j of that / (above + j) needs the sum of 1
+// / rank only.
 double AveragePrecision(const std::vector<TieGroup>& groups,
                         std::size_t num_relevant) {
   double sum = 0;
@@ -169,8 +169,8 @@ std::vector<RankedGrade> RankRelevant(
     if (!IsRanked(scores[document.position])) continue;
     ranked.push_back(RankOf(scores, document));
   }
-  // Tied documents have equal ranks and stand side by side, as GroupByScore
-  // expects.
+  // Tied documents have equal ranks and stand side by side, as
+  // GroupByScore expects.
   std::sort(ranked.begin(), ranked.end(),
             [](const RankedGrade& a, const RankedGrade& b) {
               return std::tie(a.rank, a.tied_before) <

@@ -22,8 +22,8 @@ class Bm25Ranker : public LexicalRanker {
         std::accumulate(lengths.begin(), lengths.end(), 0.0) /
         static_cast<double>(lengths.size());
     // The tf factor depends on the document alone and is stored in the index;
-    // the idf is applied to the query. So scoring costs one multiplication per
-    // posting.
+    // the idf is applied to the query. So scoring costs one multiplication
+    // per posting.
     BuildIndex([&](Bag bag) {
       // Every word of a document is known, so the counts add up to its length.
       const double length =

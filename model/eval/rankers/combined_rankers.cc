@@ -120,9 +120,9 @@ void NameMatchRanker::Lift(std::string_view query,
   float score =
       1 + std::max(0.0f, *std::max_element(scores.begin(), scores.end()));
   for (std::size_t i = 0; i < lifted.size(); ++i) {
-    // The worst document comes first, and each next one gets a score that is
-    // higher by the smallest step of a float. Documents that were tied stay
-    // tied.
+    // The worst document comes first, and each next one gets a score that
+    // is higher by the smallest step of a float. Documents that were tied
+    // stay tied.
     if (i == 0 || key(lifted[i - 1]) < key(lifted[i])) {
       score = std::nextafter(score, std::numeric_limits<float>::infinity());
     }

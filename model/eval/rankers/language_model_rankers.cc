@@ -186,8 +186,8 @@ class DependenceRanker : public ListRanker {
 
   void AddPairs(const std::vector<std::uint32_t>& text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
-      // Looks only forwards from each word, so that two positions are counted
-      // once.
+      // Looks only forwards from each word, so that two positions are
+      // counted once.
       const std::size_t end =
           std::min(text.size(), i + DependenceOptions::kWindow);
       for (std::size_t j = i + 1; j < end; ++j) {

@@ -10,8 +10,8 @@ LexicalRanker::LexicalRanker(Featurizer featurizer,
   for (const std::string& document : documents) {
     featurizer_.AppendBag(document, documents_);
   }
-  // This is n of the idf; BuildIndex will replace the counts of the bags by
-  // weights.
+  // This is n of the idf; BuildIndex will replace the counts of the bags
+  // by weights.
   document_frequencies_ =
       DocumentFrequencies(featurizer_.num_features(), documents_);
 }

@@ -41,8 +41,8 @@ class TranslationVocabulary {
     }
     const double total =
         std::accumulate(background_.begin(), background_.end(), 0.0);
-    // A query counts once for each click, as each click is a query that a user
-    // typed.
+    // A query counts once for each click, as each click is a query that a
+    // user typed.
     for (double& count : background_) count /= total;
   }
 
@@ -85,8 +85,8 @@ class DocumentTranslator {
       Add(word, smoothing_.self * share);
       AddTranslations(word, (1 - smoothing_.self) * share);
     });
-    // log P_s - log(alpha P(q|C)) = log(1 + (1 - alpha) / alpha x P_mx /
-    // P(q|C)).
+    // log P_s - log(alpha P(q|C)) = log(1 + (1 - alpha) / alpha x P_mx
+    // / P(q|C)).
     const double odds = (1 - smoothing_.background) / smoothing_.background;
     for (const std::uint32_t word : found_) {
       const double weight =

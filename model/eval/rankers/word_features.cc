@@ -18,8 +18,8 @@ absl::StatusOr<Featurizer> WordFeatures(
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: no document has a word", ranker));
   }
-  // All words, also those of one document: a rare word is what finds a document
-  // best.
+  // All words, also those of one document: a rare word is what finds a
+  // document best.
   SEMRANK_ASSIGN_OR_RETURN(WordVocabulary words,
                            WordVocabulary::FromList(builder.Words(0, 1)));
   return Featurizer::Create(std::nullopt, std::move(words));

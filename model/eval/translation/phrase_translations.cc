@@ -27,8 +27,8 @@ std::size_t BestSource(std::uint32_t target,
   return highest >= by_empty_word ? best : sources.size();
 }
 
-// Callers test both sides with this, so that diagonal neighbours count too
-// (grow-diag).
+// Callers test both sides with this, so that diagonal neighbours count
+// too (grow-diag).
 bool AreNeighbours(std::size_t a, std::size_t b) {
   return a == b || a + 1 == b || b + 1 == a;
 }
@@ -119,8 +119,8 @@ std::vector<PhrasePair> ExtractPhrases(std::size_t num_targets,
                    (link.first < begin || link.first >= end);
           });
       if (low >= high || linked_outside) continue;
-      // The smallest source span and all longer ones that only add unlinked
-      // words.
+      // The smallest source span and all longer ones that only add
+      // unlinked words.
       for (std::size_t from = low;; --from) {
         for (std::size_t to = high;
              to <= num_sources && to - from <= kMaxPhraseWords; ++to) {

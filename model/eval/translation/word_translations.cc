@@ -85,14 +85,14 @@ double WordTranslations::CountExpected(std::span<const TranslatedText> texts,
     const std::size_t num_sources = text.source.size() + 1;
     for (std::size_t t = 0; t < text.target.size(); ++t, entry += num_sources) {
       double sum = 0;
-      // P(q|D) up to the factor 1 / (|D| + 1), which cancels in the expected
-      // counts.
+      // P(q|D) up to the factor 1 / (|D| + 1), which cancels in the
+      // expected counts.
       for (std::size_t s = 0; s < num_sources; ++s) {
         sum += entries_[entry[s]].probability;
       }
       for (std::size_t s = 0; s < num_sources; ++s) {
-        // E step: the share of this title word in the query word, times the
-        // clicks.
+        // E step: the share of this title word in the query word, times
+        // the clicks.
         counts[entry[s]] += text.weight * entries_[entry[s]].probability / sum;
       }
       log_likelihood +=

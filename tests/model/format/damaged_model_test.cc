@@ -96,8 +96,8 @@ class HostileModelTest : public ::testing::Test {
         *ParseManifest(*ReadFile(dir_.File("1/MANIFEST.json"), 1 << 20));
   }
 
-  // Changes one file, makes the manifest agree with it, loads, and puts all
-  // back.
+  // Changes one file, makes the manifest agree with it, loads, and puts
+  // all back.
   absl::Status LoadChanged(const std::string& name,
                            const std::function<void(std::string&)>& change) {
     const std::string good = *ReadFile(dir_.File("1/" + name), 1 << 20);

@@ -64,8 +64,8 @@ std::string Unescaped(std::string_view text) {
   return result;
 }
 
-// The lines of tests/testdata/text/normalized.tsv: script, text, words, further
-// words.
+// The lines of tests/testdata/text/normalized.tsv: script, text, words,
+// further words.
 std::vector<std::vector<std::string>> ReadCases() {
   std::ifstream file(SEMRANK_TESTDATA_DIR "/text/normalized.tsv");
   std::vector<std::vector<std::string>> cases;

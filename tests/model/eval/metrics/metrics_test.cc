@@ -134,8 +134,8 @@ TEST(RankingTuplesTest, MissingDocumentsAreBelowAll) {
   EXPECT_EQ(tuples.total, 3 * 4);
 }
 
-// The mean of each metric over all orders of `grades` that keep `scores`
-// falling.
+// The mean of each metric over all orders of `grades` that keep
+// `scores` falling.
 MetricValues MeanOverOrders(const std::vector<float>& scores,
                             const std::vector<int>& grades) {
   std::vector<std::size_t> order(scores.size());

@@ -24,8 +24,8 @@ const Texts kLetters = {"a b", "a a c", "b"};
 TEST(UnigramRankerTest, ThreeDocumentsByHand) {
   ASSERT_OK_AND_ASSIGN(const auto ranker, CreateUnigramRanker(kLetters, 2));
   EXPECT_EQ(ranker->name(), "ulm");
-  // P(a|D) = (tf + 2 * 1/2) / (length + 2), divided by P(a|C) = 1/2; P(c|C) is
-  // 1/6.
+  // P(a|D) = (tf + 2 * 1/2) / (length + 2), divided by P(a|C) = 1/2; P(c|C)
+  // is 1/6.
   ExpectNear(ScoresOf(*ranker, "a"),
              {std::log(1.0), std::log(1.2), std::log(2 / 3.0)});
   ExpectNear(ScoresOf(*ranker, "a c unknown"),
