@@ -1,17 +1,14 @@
 #include "model/base/fingerprint.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_descriptor.h"
+#include "model/base/random_id.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
@@ -28,20 +25,7 @@ static_assert(Fingerprinter::kSecretBytes >= XXH3_SECRET_SIZE_MIN);
 
 Fingerprinter::Secret Fingerprinter::RandomSecret() {
   Secret secret;
-  std::size_t filled = 0;
-  while (filled < secret.size()) {
-    // Early at boot it waits until the system's source is initialised; a signal
-    // can end that wait.
-    const ssize_t count =
-        getrandom(secret.data() + filled, secret.size() - filled, 0);
-    if (count >= 0) {
-      filled += static_cast<std::size_t>(count);
-    } else if (errno != EINTR) {
-      // A guessable secret would be worse than a crash.
-      std::perror("getrandom");
-      std::abort();
-    }
-  }
+  FillWithRandomBytes(secret);
   return secret;
 }
 
@@ -70,7 +54,7 @@ absl::StatusOr<std::string> FileFingerprint(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
                            FileDescriptor::Open(path, O_RDONLY));
   BytesFingerprinter fingerprint;
-  // Files may be larger than memory, so they are hashed in pieces.
+  // A file may be larger than memory, so it is hashed in blocks.
   std::vector<char> buffer(std::size_t{1} << 20);
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
