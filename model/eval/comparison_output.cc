@@ -1,3 +1,5 @@
+// All numbers come from metrics/comparison.h. This file lays them out, as a
+// table for people and as JSON for scripts.
 #include "model/eval/comparison_output.h"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ nlohmann::ordered_json PairedToJson(const PairedComparison& paired) {
           {"losses", paired.losses}};
 }
 
+// The widths are those of the heading in FormatComparison.
 std::string PairedRow(std::string_view name, const PairedComparison& paired) {
   return absl::StrFormat("%-14s%+9.4f%9.4f%10.4f%15.4f%8d%8d%8d\n", name,
                          paired.delta, paired.standard_error, paired.t_test_p,
@@ -82,6 +85,7 @@ std::string FormatTopGrades(const Evaluation& evaluation,
     absl::StrAppendFormat(&text, "%8d", grade);
   }
   text += "     all\n";
+  // Sums of the columns; the last one is the number of all queries.
   std::vector<int> sums(matrix.size() + 1);
   for (std::size_t row = 0; row < matrix.size(); ++row) {
     absl::StrAppendFormat(&text, "%8d", row);
@@ -171,8 +175,7 @@ std::string FormatMatrix(std::span<const Evaluation> evaluations) {
   const Matrix matrix = CompareAll(evaluations, kNdcgAt10);
   std::string text = absl::StrFormat(
       "\nndcg@10 of the row minus that of the column, and p of the paired "
-      "t-test"
-      " with\nHolm's correction for %d pairs\n\n%*s",
+      "t-test with\nHolm's correction for %d pairs\n\n%*s",
       evaluations.size() * (evaluations.size() - 1) / 2, column, "");
   for (const Evaluation& evaluation : evaluations) {
     absl::StrAppendFormat(&text, "%*s", column, evaluation.ranker);

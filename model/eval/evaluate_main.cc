@@ -1,4 +1,8 @@
 // semrank-eval: ranks a judged collection and measures the rankings.
+//
+// One run reads the collection, then creates, evaluates and drops one ranker
+// after the other. The table gets a row as soon as a ranker is measured;
+// comparisons and JSON need all evaluations and are printed at the end.
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
@@ -114,12 +118,13 @@ void RemarkOnCollection(const Collection& collection,
         "server ranks them only with a larger --max_text_bytes",
         kDefaultMaxTextBytes, collection.num_long_texts));
   }
-  const auto left_out = std::count_if(
+  const auto num_excluded = std::count_if(
       collection.queries.begin(), collection.queries.end(),
       [](const JudgedQuery& query) { return !query.HasRelevant(); });
-  if (left_out > 0) {
+  if (num_excluded > 0) {
     Remark(absl::StrFormat(
-        "queries excluded, as no document has grade 1 or more: %d", left_out));
+        "queries excluded, as no document has grade 1 or more: %d",
+        num_excluded));
   }
   // Qrels without grade 0 (clicks, for example) leave nothing to rank below.
   const bool only_relevant = std::all_of(
@@ -224,6 +229,7 @@ class RankerEvaluator {
   }
 
   const EvaluateCommandOptions& options_;
+  // A copy: LearnIfNeeded adds the translations.
   RankerOptions ranker_options_;
   const Collection& collection_;
   int normalizer_version_;
@@ -237,6 +243,7 @@ absl::Status WriteFiles(const Results& results) {
     SEMRANK_RETURN_IF_ERROR(
         ReplaceFile(options.svg_out, TopGradeFigure(results)));
   }
+  // Resolve refuses run_out and per_query for several rankers.
   const Evaluation& only = results.evaluations.front();
   if (!options.run_out.empty()) {
     SEMRANK_RETURN_IF_ERROR(
@@ -251,7 +258,11 @@ absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options) {
   std::ostream& out = std::cout;
   BadLines bad_lines(options.max_bad_lines);
   std::vector<std::string> names = options.rankers;
+  // The baseline is a ranker like the others. Results::baseline expects
+  // it last.
   if (!options.baseline.empty()) names.push_back(options.baseline);
+  // The collection is normalised once for all rankers, so models of different
+  // versions cannot be evaluated in one run.
   SEMRANK_ASSIGN_OR_RETURN(const int normalizer_version,
                            NormalizerVersionOf(names, options.ranker_options));
   SEMRANK_ASSIGN_OR_RETURN(
@@ -300,6 +311,8 @@ absl::Status WithOutput(const absl::Status& status) {
 
 int Main(int argc, char** argv) {
   ReserveStandardStreams();
+  // A reader that closes the pipe early, such as head, must not end the program
+  // before its files are written. WithOutput reports the failed write.
   IgnoreBrokenPipes();
   EvaluateCommandOptions evaluate;
   // Off by default, for tests and for the trainer, which evaluates in the

@@ -1,3 +1,6 @@
+// CommandLine checks each value by itself while it parses. Resolve makes the
+// checks that need several flags, before any file is read: an evaluation may
+// take minutes, and its files are written at the end.
 #include "model/eval/evaluate_options.h"
 
 #include <algorithm>
@@ -19,6 +22,8 @@
 namespace semrank {
 namespace {
 
+// run:FILE is a finished ranking: that of another system, or an earlier run's
+// --run_out.
 constexpr std::string_view kRunPrefix = "run:";
 
 absl::Status RequireFile(std::string_view flag, const std::string& value) {
@@ -123,6 +128,8 @@ absl::Status CheckKeepsInputs(const EvaluateCommandOptions& options) {
   for (const std::string& file : options.train) {
     inputs.push_back({"train", file});
   }
+  // A ranker run:FILE reads its file too. The empty paths of the others name
+  // no file.
   for (const std::string& ranker : options.rankers) {
     inputs.push_back({"ranker", std::string(RunFile(ranker).value_or(""))});
   }

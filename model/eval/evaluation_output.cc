@@ -28,10 +28,6 @@ std::string FormatValues(const MetricValues& values) {
   return row;
 }
 
-std::string NameOf(Candidates candidates) {
-  return candidates == Candidates::kAll ? "all" : "judged";
-}
-
 nlohmann::ordered_json SlicesToJson(const Results& results,
                                     const Evaluation& evaluation) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
@@ -91,6 +87,7 @@ std::string ResultTable::Rows(const Evaluation& evaluation) const {
   } else {
     absl::StrAppendFormat(&means, "%*s", kValueWidth, "");
   }
+  // The unit takes two places of the column.
   absl::StrAppendFormat(&means, "%*.1f %%", kValueWidth - 2,
                         100 * evaluation.tied_share());
   return means + "\n" + errors + "\n";
@@ -115,7 +112,8 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation) {
 }
 
 void AddOptions(const EvaluateOptions& options, nlohmann::ordered_json& json) {
-  json["candidates"] = NameOf(options.candidates);
+  json["candidates"] =
+      options.candidates == Candidates::kAll ? "all" : "judged";
   json["gain"] = options.gain == Gain::kExponential ? "exponential" : "linear";
   json["ties"] = options.ties == Ties::kExpected ? "expected" : "trec";
 }
@@ -195,6 +193,7 @@ void PrintSlices(const Results& results, const ResultTable& table,
 
 void PrintComparisons(const Results& results, std::ostream& out) {
   if (results.baseline() == nullptr) return;
+  // The last evaluation is that of the baseline.
   for (std::size_t i = 0; i + 1 < results.evaluations.size(); ++i) {
     out << FormatComparison(results.evaluations[i], *results.baseline(),
                             results.collection);

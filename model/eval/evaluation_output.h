@@ -57,8 +57,8 @@ class ResultTable {
 // The line below a ranker's rows that names its tuned values.
 std::string FormatTuned(const TuningResult& tuned);
 
-// What follows the table: a table for each slice, then the comparisons with the
-// baseline.
+// What follows the table: a table for each slice, then the comparisons with
+// the baseline.
 void PrintSlices(const Results& results, const ResultTable& table,
                  std::ostream& out);
 void PrintComparisons(const Results& results, std::ostream& out);
@@ -87,8 +87,8 @@ std::string FormatPerQuery(const Evaluation& evaluation,
 //
 //   query_id Q0 doc_id rank score ranker
 //
-// Tied documents have equal scores and are in trec_eval's order, by descending
-// id.
+// Tied documents have equal scores and are in trec_eval's order, by
+// descending id.
 std::string FormatTrecRun(const Evaluation& evaluation,
                           const Collection& collection);
 

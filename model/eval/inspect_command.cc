@@ -1,3 +1,6 @@
+// The command has four uses, each with its own function: PrintUnits, PrintPair,
+// PrintContexts and PrintCorrelated. The flags that are given choose one
+// (RunInspectCommand). The table rounds what JSON has in full.
 #include "model/eval/inspect_command.h"
 
 #include <algorithm>
@@ -189,6 +192,8 @@ absl::Status PrintPair(const InspectCommandOptions& options,
   std::vector<std::pair<float, std::size_t>> best;
   for (std::size_t u = 0; u < query.units.size(); ++u) {
     if (!ActiveInBoth(query, title, u)) continue;
+    // The sort below puts the largest product first; equal ones stay in the
+    // order of the units.
     best.emplace_back(-query.units[u].activation * title.units[u].activation,
                       u);
   }
@@ -226,6 +231,8 @@ absl::Status PrintContexts(const InspectCommandOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const ClsmTower* const tower,
       TowerOf("context_word", options.context_word, model, options.side));
+  // The lines are normalised by the rules of the model, so the word must
+  // be too.
   SEMRANK_ASSIGN_OR_RETURN(
       const std::string word,
       NormalizeText(options.context_word, model.normalizer_version()));

@@ -1,3 +1,6 @@
+// A grid search. Each combination of values is evaluated once, on all queries.
+// Each half of the queries, and all of them, then choose their best combination
+// from the same evaluations.
 #include "model/eval/tuning.h"
 
 #include <algorithm>
@@ -163,6 +166,8 @@ absl::StatusOr<TuningResult> Tune(const std::vector<std::string>& flags,
   for (const Setting& setting : AllSettings(flags, options)) {
     SEMRANK_ASSIGN_OR_RETURN(const Evaluation evaluation,
                              evaluate(setting.options));
+    // Each evaluation has the same queries in the same order, so the first one
+    // decides the halves.
     if (halves.empty()) halves = HalvesOf(evaluation, collection);
     const std::array<double, 3> scores = ScoresOf(evaluation, halves);
     for (std::size_t i = 0; i < best.size(); ++i) {
@@ -173,7 +178,8 @@ absl::StatusOr<TuningResult> Tune(const std::vector<std::string>& flags,
   }
   // Each half is measured with the setting that is best on the other one, so no
   // query takes part in choosing the values it is measured with (the papers'
-  // 2-fold cross-validation, DSSM 4.1).
+  // 2-fold cross-validation, DSSM 4.1). best[h] was chosen on half h: its
+  // evaluation is right for the queries of the other half.
   TuningResult result{std::move(best[1].evaluation),
                       {best[0].setting, best[1].setting},
                       best[2].setting};

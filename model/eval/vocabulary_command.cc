@@ -31,12 +31,12 @@ std::string FormatTableRow(int ngram_length,
 
 std::string FormatJsonLine(int ngram_length,
                            const CollisionStatistics& statistics) {
-  nlohmann::ordered_json json;
-  json["ngram"] = ngram_length;
-  json["words"] = statistics.num_words;
-  json["ngrams"] = statistics.num_ngrams;
-  json["collisions"] = statistics.num_collisions;
-  return json.dump() + "\n";
+  return nlohmann::ordered_json{{"ngram", ngram_length},
+                                {"words", statistics.num_words},
+                                {"ngrams", statistics.num_ngrams},
+                                {"collisions", statistics.num_collisions}}
+             .dump() +
+         "\n";
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ namespace {
 // The words around words[middle], which stands in brackets.
 std::string WindowText(const std::vector<std::string_view>& words,
                        std::size_t middle, int window) {
+  // A window has n = 2d + 1 words (CLSM 3.1): d to each side. Near an end of
+  // the text it is shorter.
   const std::size_t margin = static_cast<std::size_t>(window) / 2;
   const std::size_t first = middle > margin ? middle - margin : 0;
   const std::size_t last = std::min(words.size(), middle + margin + 1);
@@ -60,6 +62,7 @@ absl::StatusOr<std::vector<WordContext>> FindWordContexts(
       const std::string window = WindowText(words, i, tower.window());
       // Titles repeat: the same window has the same vector.
       if (!seen.insert(window).second) continue;
+      // h_t of the word (CLSM eq. 2) in the only text of `input`.
       const std::vector<float> activations =
           tower.ConvolveWord(input, 0, static_cast<int>(i), scratch);
       if (reference.empty()) reference = activations;

@@ -19,6 +19,9 @@ constexpr double kRounding = 1e-12;
 double TTestP(double t, std::size_t num_queries) {
   // All differences are equal: no variance, and Boost refuses infinity.
   if (!std::isfinite(t)) return 0;
+  // The mean of n differences has n - 1 degrees of freedom. Twice the upper
+  // tail is both tails. 1 - cdf would lose the digits of a small p; the
+  // complement keeps them.
   const boost::math::students_t distribution(
       static_cast<double>(num_queries - 1));
   return 2 * boost::math::cdf(boost::math::complement(distribution, t));
@@ -59,6 +62,8 @@ int GradeOf(std::uint32_t document, const QueryEvaluation& evaluated,
     if (judgement.document == document) return judgement.grade;
   }
   if (document < collection.documents.size()) return 0;
+  // Qrels may judge documents that the collection lacks: `missing` has
+  // their ids.
   const auto missing =
       std::ranges::find(query.missing, evaluation.IdOf(document, collection),
                         &MissingDocument::id);
@@ -97,6 +102,8 @@ std::vector<double> HolmCorrection(std::span<const double> p) {
   std::vector<double> corrected(p.size());
   double least = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
+    // The smallest p counts as one of all tests, the next as one of the tests
+    // that are left, and so on.
     const auto num_left = static_cast<double>(p.size() - i);
     // Never below the one before: otherwise a larger p could be corrected to a
     // smaller one.
@@ -148,6 +155,7 @@ std::vector<std::size_t> MostMovedQueries(const Evaluation& evaluation,
   for (std::size_t q = 0; q < evaluation.queries.size(); ++q) {
     if (movement(q) > 0) moved.push_back(q);
   }
+  // Queries that moved equally keep the order of the queries file.
   std::stable_sort(
       moved.begin(), moved.end(),
       [&](std::size_t a, std::size_t b) { return movement(a) > movement(b); });

@@ -61,8 +61,8 @@ std::vector<std::size_t> MostMovedQueries(const Evaluation& evaluation,
                                           const Evaluation& baseline,
                                           std::size_t count);
 
-// Higher grades count as this one in TopGrades, which bounds its tables and
-// figures.
+// Higher grades count as this one in TopGrades, which bounds its tables
+// and figures.
 inline constexpr int kMaxTopGrade = kMaxExponentialGrade;
 
 // The grade of each query's first document (figure 3 of the CLSM paper): 0 if

@@ -1,3 +1,10 @@
+// Each query is measured by the scores of its candidates and the positions of
+// the relevant ones. Among tied documents the lower position ranks first.
+//
+//   Rankers  position d is document d. Collection sorts documents by descending
+//            id, which is trec_eval's order of ties.
+//   Judged   position i is judgement i of the query, in the same order.
+//   Runs     MergedPositions inserts the documents that the collection lacks.
 #include "model/eval/metrics/evaluate.h"
 
 #include <algorithm>
@@ -75,6 +82,8 @@ class MergedPositions {
 
   std::uint32_t FindPosition(std::uint32_t document) const {
     if (document < num_known_) {
+      // Documents of `unknown_` that precede this one have at most `document`
+      // of the collection before them. The list ascends, as unknown_ is sorted.
       const auto above = std::ranges::upper_bound(known_before_, document);
       return document +
              static_cast<std::uint32_t>(above - known_before_.begin());
@@ -183,6 +192,8 @@ void QueryMeasurer::MeasureRun(const std::vector<ScoredDocument>& ranking,
         &MissingDocument::id);
     if (judged == missing.end()) continue;
     relevant_.push_back({position, judged->grade});
+    // The run found it: it counts by its rank. What is still in `missing` at
+    // the end counts as not found.
     missing.erase(judged);
   }
   Measure(run_scores_, GradesOf(missing), evaluation);

@@ -70,8 +70,8 @@ struct Evaluation {
   std::optional<MeanAndError> mean_ranking_loss() const;
   // The share of queries with ties that could change a metric.
   double tied_share() const;
-  // The evaluation of some of the queries, given by ascending indices into the
-  // collection's.
+  // The evaluation of some of the queries, given by ascending indices into
+  // the collection's.
   Evaluation OfQueries(std::span<const std::uint32_t> wanted) const;
 };
 

@@ -1,3 +1,7 @@
+// Each metric is its expected value over all orders of tied documents. The
+// equations are in EVALUATION.md (Ties); TieGroup holds their variables n, m,
+// A and R. Documents that are not relevant have no entry: they show in ranks
+// and sizes.
 #include "model/eval/metrics/metrics.h"
 
 #include <algorithm>
@@ -23,11 +27,11 @@ std::vector<int> IdealOrder(std::span<const RankedGrade> relevant,
 // Relevant documents of one score. They share the ranks above + 1 .. above +
 // size with the other documents of that score.
 struct TieGroup {
-  double above = 0;
-  double size = 0;
-  double num_relevant = 0;
-  double gain = 0;         // sum over the relevant documents
-  double found_above = 0;  // relevant documents of higher scores
+  double above = 0;         // A
+  double size = 0;          // n
+  double num_relevant = 0;  // m
+  double gain = 0;          // sum over the relevant documents
+  double found_above = 0;   // R: relevant documents of higher scores
 };
 
 double GainOf(int grade, Gain gain) {
@@ -100,6 +104,7 @@ double AveragePrecision(const std::vector<TieGroup>& groups,
 // probability C(size - j, num_relevant - 1) / C(size, num_relevant).
 double ReciprocalRank(const std::vector<TieGroup>& groups) {
   if (groups.empty()) return 0;
+  // No lower group can have the first relevant document.
   const TieGroup& group = groups.front();
   double probability = group.num_relevant / group.size;
   double sum = 0;

@@ -24,7 +24,7 @@ std::string NameOf(std::string_view normalized) {
   return name.append(normalized.substr(words.size()));
 }
 
-struct LiftedDocument {
+struct BoostedDocument {
   NameMatch match;
   float score;
   std::uint32_t document;
@@ -95,38 +95,38 @@ void NameMatchRanker::ScoreAll(std::span<const std::string_view> queries,
                                float* scores) const {
   ranker_->ScoreAll(queries, scores);
   for (const std::string_view query : queries) {
-    Lift(query, std::span(scores, num_documents()));
+    Boost(query, std::span(scores, num_documents()));
     scores += num_documents();
   }
 }
 
-void NameMatchRanker::Lift(std::string_view query,
-                           std::span<float> scores) const {
-  std::vector<LiftedDocument> lifted;
+void NameMatchRanker::Boost(std::string_view query,
+                            std::span<float> scores) const {
+  std::vector<BoostedDocument> boosted;
   const std::string name = NameOf(query);
   for (std::uint32_t d = 0; d < scores.size(); ++d) {
     const NameMatch match = MatchName(name, ids_[d], titles_[d]);
-    if (match != NameMatch::kNone) lifted.push_back({match, scores[d], d});
+    if (match != NameMatch::kNone) boosted.push_back({match, scores[d], d});
   }
-  if (lifted.empty()) return;
-  const auto key = [](const LiftedDocument& document) {
+  if (boosted.empty()) return;
+  const auto key = [](const BoostedDocument& document) {
     return std::tuple(document.match, document.score);
   };
-  std::sort(lifted.begin(), lifted.end(),
-            [key](const LiftedDocument& a, const LiftedDocument& b) {
+  std::sort(boosted.begin(), boosted.end(),
+            [key](const BoostedDocument& a, const BoostedDocument& b) {
               return key(a) < key(b);
             });
   // Above 1, which no cosine exceeds, and above any score of the ranker.
   float score =
       1 + std::max(0.0f, *std::max_element(scores.begin(), scores.end()));
-  for (std::size_t i = 0; i < lifted.size(); ++i) {
+  for (std::size_t i = 0; i < boosted.size(); ++i) {
     // The worst document comes first, and each next one gets a score that
     // is higher by the smallest step of a float. Documents that were tied
     // stay tied.
-    if (i == 0 || key(lifted[i - 1]) < key(lifted[i])) {
+    if (i == 0 || key(boosted[i - 1]) < key(boosted[i])) {
       score = std::nextafter(score, std::numeric_limits<float>::infinity());
     }
-    scores[lifted[i].document] = score;
+    scores[boosted[i].document] = score;
   }
 }
 

@@ -1,5 +1,5 @@
-// Rankers that change the scores of other rankers: the sum of two, and names
-// first.
+// Rankers that change the scores of other rankers: the sum of two, and
+// names first.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_COMBINED_RANKERS_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_COMBINED_RANKERS_H_
 
@@ -14,8 +14,8 @@
 
 namespace semrank {
 
-// The weighted sum of two rankers, such as a semantic model and exact word
-// matches.
+// The weighted sum of two rankers, such as a semantic model and exact
+// word matches.
 //
 //   score = first + weight * second / best
 //
@@ -69,7 +69,7 @@ class NameMatchRanker : public Ranker {
                 float* scores) const override;
 
  private:
-  void Lift(std::string_view query, std::span<float> scores) const;
+  void Boost(std::string_view query, std::span<float> scores) const;
 
   std::unique_ptr<const Ranker> ranker_;
   std::vector<std::string> ids_;  // as names

@@ -2,9 +2,9 @@
 // TOIS 22(2), 2004): ULM, the unigram language model, and MRF, the sequential
 // dependence model.
 //
-// The CLSM paper names neither mu nor MRF's weights. mu is 20 by default: on
-// titles the best value was 3 on one collection and 300 on another
-// (--tune=dirichlet_mu).
+// The CLSM paper names neither mu nor MRF's weights. mu is 20 by
+// default: on titles the best value was 3 on one collection and 300 on
+// another (--tune=dirichlet_mu).
 //
 // The rankers take 8 bytes for each distinct feature of each document (words,
 // for MRF also pairs of words) and 4 a document.

@@ -45,6 +45,8 @@ void ModelRanker::AddLexicalPart(const std::vector<std::string>& documents) {
   for (const std::string& document : documents) {
     lexical.AppendText(document, lexical_);
   }
+  // A counting sort of all entries by bucket: sizes, then begins, then the
+  // entries. Documents are visited in order, so each list ascends.
   postings_.offsets.resize(lexical.ngrams().size() + 1);
   for (const LexicalEntry& entry : lexical_.entries) {
     ++postings_.offsets[entry.bucket + 1];
@@ -68,6 +70,7 @@ void ModelRanker::CombineAll(std::string_view query,
   if (model_->lexical() == nullptr || parts_ == ModelParts::kSemantic) return;
   LexicalBatch entries;
   model_->lexical()->AppendText(query, entries);
+  // Threads score different queries at the same time; each reuses its own sums.
   thread_local std::vector<std::uint64_t> sums;
   // The values are whole numbers, whose sum is exact in any order. So the
   // scores are the same bits as in CombineSome, which visits a document's

@@ -148,6 +148,8 @@ absl::StatusOr<int> NormalizerVersionOf(const std::vector<std::string>& names,
     for (const std::string_view single : {parts.first, parts.second}) {
       const bool is_named = single.starts_with(kModelPrefix);
       if (!is_named && single != "model" && single != "tower") continue;
+      // Only the version is kept. CreateRanker loads the model again, so that
+      // the models of several rankers are not in memory together.
       SEMRANK_ASSIGN_OR_RETURN(
           const auto model,
           LoadModel(is_named ? std::string(single.substr(kModelPrefix.size()))

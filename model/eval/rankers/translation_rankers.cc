@@ -21,6 +21,7 @@
 namespace semrank {
 namespace {
 
+// What bounds the lists, as translation_rankers.h says.
 constexpr double kMinTranslation = 0.001;
 constexpr double kMinWeight = 0.1;
 
@@ -313,11 +314,11 @@ class PhraseRanker : public ListRanker {
 };
 
 // The constructor of a ranker returns early after Ctrl-C.
-template <typename TheRanker>
+template <typename RankerType>
 absl::StatusOr<std::unique_ptr<Ranker>> Create(
     const TranslationModel& model, const std::vector<std::string>& documents,
     const TranslationSmoothing& smoothing) {
-  auto ranker = std::make_unique<TheRanker>(model, documents, smoothing);
+  auto ranker = std::make_unique<RankerType>(model, documents, smoothing);
   if (Interrupted()) {
     return absl::CancelledError("interrupted while documents were translated");
   }

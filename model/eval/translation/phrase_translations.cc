@@ -118,6 +118,7 @@ std::vector<PhrasePair> ExtractPhrases(std::size_t num_targets,
             return link.second >= low && link.second < high &&
                    (link.first < begin || link.first >= end);
           });
+      // A target phrase without any link has low >= high: it has no source.
       if (low >= high || linked_outside) continue;
       // The smallest source span and all longer ones that only add
       // unlinked words.

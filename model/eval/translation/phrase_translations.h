@@ -51,9 +51,9 @@ struct PhrasePair {
   friend bool operator==(const PhrasePair&, const PhrasePair&) = default;
 };
 
-// Step 3: all such pairs whose target and source have at most kMaxPhraseWords
-// words. Unaligned source words at the edge of a phrase may belong to it or
-// not.
+// Step 3: all such pairs whose target and source have at most
+// kMaxPhraseWords words. Unaligned source words at the edge of a phrase may
+// belong to it or not.
 std::vector<PhrasePair> ExtractPhrases(std::size_t num_targets,
                                        std::size_t num_sources,
                                        const Alignment& alignment);
@@ -73,8 +73,8 @@ class PhraseTranslations {
 
   // Query phrases, words joined by single blanks.
   const std::vector<std::string>& targets() const { return targets_; }
-  // The translations of a title phrase, which add up to 1; empty for an unknown
-  // one.
+  // The translations of a title phrase, which add up to 1; empty for an
+  // unknown one.
   std::span<const Translation> Of(std::string_view source) const;
 
  private:

@@ -9,6 +9,8 @@
 namespace semrank {
 namespace {
 
+// Numbers words in the order of their first appearance. Queries and titles
+// share the numbers, so that a word can translate to itself.
 class TextNumberer {
  public:
   TranslatedText NumbersOf(const ClickPair& pair) {

@@ -36,8 +36,8 @@ struct TranslationModel {
   PhraseTranslations phrase_translations;
 };
 
-// Returns InvalidArgument if there is no pair, Cancelled if the program is
-// interrupted.
+// Returns InvalidArgument if there is no pair, Cancelled if the program
+// is interrupted.
 absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
     std::span<const ClickPair> pairs);
 

@@ -21,33 +21,36 @@ void ForEachTwoWords(const TranslatedText& text, std::uint32_t empty_word,
 
 }  // namespace
 
-// Finds which words meet; t starts uniform over them.
 WordTranslations::WordTranslations(std::span<const TranslatedText> texts,
                                    std::uint32_t num_words)
     : num_words_(num_words), offsets_(std::size_t{num_words} + 2) {
   // Only words that share a pair can ever have a probability above 0: t starts
-  // uniform over these, and EM never revives a zero.
-  std::vector<std::uint64_t> met;
+  // uniform over these, and EM never revives a zero. Each such pair of words is
+  // (source << 32 | target), so that sorting makes the rows of the table.
+  std::vector<std::uint64_t> together;
   const auto make_distinct = [&] {
-    std::sort(met.begin(), met.end());
-    met.erase(std::unique(met.begin(), met.end()), met.end());
+    std::sort(together.begin(), together.end());
+    together.erase(std::unique(together.begin(), together.end()),
+                   together.end());
   };
   std::size_t limit = std::size_t{1} << 20;
   for (const TranslatedText& text : texts) {
-    ForEachTwoWords(text, num_words,
-                    [&](std::uint32_t target, std::uint32_t source) {
-                      met.push_back((std::uint64_t{source} << 32) | target);
-                    });
-    if (met.size() < limit) continue;
+    ForEachTwoWords(
+        text, num_words, [&](std::uint32_t target, std::uint32_t source) {
+          together.push_back((std::uint64_t{source} << 32) | target);
+        });
+    if (together.size() < limit) continue;
     make_distinct();
     // Pairs that repeat are dropped each time the list has doubled, so memory
     // is bounded by about twice the distinct ones and the time for sorting
     // stays O(n log n).
-    limit = std::max(limit, 2 * met.size());
+    limit = std::max(limit, 2 * together.size());
   }
   make_distinct();
-  entries_.reserve(met.size());
-  for (const std::uint64_t pair : met) {
+  entries_.reserve(together.size());
+  // offsets_ has a place for each word, for the empty word and for the end. It
+  // counts the row of word w at w + 1; the sums below make begins of these.
+  for (const std::uint64_t pair : together) {
     ++offsets_[(pair >> 32) + 1];
     entries_.push_back({static_cast<std::uint32_t>(pair), 0});
   }
@@ -139,6 +142,8 @@ absl::StatusOr<WordTranslations> WordTranslations::Learn(
         result.CountExpected(texts, entry_of, counts));
     result.Normalize(counts);
   }
+  // The likelihood is measured before each M step, so that of the last one
+  // needs another pass.
   result.log_likelihoods_.push_back(
       result.CountExpected(texts, entry_of, counts));
   return result;

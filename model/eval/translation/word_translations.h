@@ -1,8 +1,8 @@
-// IBM Model 1: the probabilities t(q|w) that a word w of a title is translated
-// to the word q of a query, learned from clicked pairs by expectation
-// maximization (Brown, Della Pietra, Della Pietra and Mercer, Computational
-// Linguistics 19(2), 1993, "Model 1"; on clicked pairs: Gao, He and Nie, CIKM
-// 2010):
+// IBM Model 1: the probabilities t(q|w) that a word w of a title is
+// translated to the word q of a query, learned from clicked pairs by
+// expectation maximization (Brown, Della Pietra, Della Pietra and Mercer,
+// Computational Linguistics 19(2), 1993, "Model 1"; on clicked pairs: Gao, He
+// and Nie, CIKM 2010):
 //
 //   P(Q|D) = product over query words q of  1 / (|D| + 1)
 //            * sum over title words w, and the empty word, of t(q|w)
@@ -42,8 +42,8 @@ class WordTranslations {
     double probability = 0;
   };
 
-  // Word numbers must be below num_words. Returns Cancelled if the program is
-  // interrupted.
+  // Word numbers must be below num_words. Returns Cancelled if the program
+  // is interrupted.
   static absl::StatusOr<WordTranslations> Learn(
       std::span<const TranslatedText> texts, std::uint32_t num_words,
       int num_iterations);
@@ -55,7 +55,7 @@ class WordTranslations {
   }
   // A source that each text has beside its words.
   std::uint32_t empty_word() const { return num_words_; }
-  // t(target|source), 0 when they never met.
+  // t(target|source), 0 if they never share a pair.
   double Probability(std::uint32_t target, std::uint32_t source) const;
 
   // sum of weight * log P(target|source text): before each iteration, and after
