@@ -1,3 +1,5 @@
+// Only layer 0 is encoded: its rows, one for each feature, are most of
+// the file.
 #include "model/format/int8_rows.h"
 
 #include <algorithm>
@@ -52,6 +54,8 @@ void EncodeMatrix(const std::string& side, const TensorView& weight,
     scales.push_back(ScaleOf(row));
     for (const float value : row) {
       const float units = scales.back() > 0 ? value / scales.back() : 0;
+      // The clamp is for a row of denormal values, whose factor is inexact: a
+      // value could round beyond 127.
       bytes.push_back(static_cast<std::int8_t>(
           std::clamp(std::nearbyint(units), -kMaxInt8, kMaxInt8)));
     }
@@ -76,8 +80,8 @@ void DecodeMatrix(const std::string& side, const TensorView& weight,
   for (const float factor : scale.values()) {
     for (std::size_t k = 0; k < width; ++k) values.push_back(factor * *units++);
   }
-  const std::string name = side + ".0.weight";
-  AddFloats(name, weight.shape, std::move(values), storage, tensors);
+  AddFloats(Int8WeightName(side), weight.shape, std::move(values), storage,
+            tensors);
 }
 
 }  // namespace
@@ -93,9 +97,8 @@ OwnedTensors EncodeRows(const v1::ModelConfig& config,
   if (config.weight_encoding() != v1::WEIGHT_ENCODING_INT8) return encoded;
   const auto storage = std::make_shared<Storage>();
   for (const std::string& side : TensorPrefixes(config)) {
-    const std::string name = side + ".0.weight";
-    encoded.tensors.erase(name);
-    EncodeMatrix(side, tensors.at(name), *storage, encoded.tensors);
+    EncodeMatrix(side, tensors.at(Int8WeightName(side)), *storage,
+                 encoded.tensors);
   }
   encoded.storage = storage;
   return encoded;
@@ -108,7 +111,6 @@ OwnedTensors DecodeRows(const v1::ModelConfig& config, const TensorMap& tensors,
   const auto owned = std::make_shared<Storage>();
   owned->others = std::move(storage);
   for (const std::string& side : TensorPrefixes(config)) {
-    decoded.tensors.erase(Int8WeightName(side));
     decoded.tensors.erase(Int8ScaleName(side));
     DecodeMatrix(side, tensors.at(Int8WeightName(side)),
                  tensors.at(Int8ScaleName(side)), *owned, decoded.tensors);

@@ -53,8 +53,7 @@ absl::StatusOr<FileFacts> ParseFacts(const std::string& name,
                                      const json& value) {
   // Only fixed names are allowed, so that a manifest cannot point outside
   // its folder.
-  if (std::find(std::begin(kFiles), std::end(kFiles), name) ==
-      std::end(kFiles)) {
+  if (std::ranges::find(kFiles, name) == std::end(kFiles)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("\"%s\" is not a file of this format", name));
   }

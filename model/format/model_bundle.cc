@@ -95,6 +95,17 @@ absl::Status WriteManifest(const std::string& folder,
   return WriteFile(PathIn(folder, kManifestFile), FormatManifest(manifest));
 }
 
+absl::Status CheckVersionExists(const std::string& model_dir,
+                                std::int64_t version) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
+                           ListVersionFolders(model_dir));
+  if (std::ranges::binary_search(versions, version)) return absl::OkStatus();
+  if (versions.empty()) return NoVersionError(model_dir);
+  return absl::NotFoundError(absl::StrFormat("%s has no version %d (found %s)",
+                                             model_dir, version,
+                                             absl::StrJoin(versions, ", ")));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::int64_t>> ListVersions(
@@ -113,21 +124,6 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersions(
   }
   return complete;
 }
-
-namespace {
-
-absl::Status CheckVersionExists(const std::string& model_dir,
-                                std::int64_t version) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
-                           ListVersionFolders(model_dir));
-  if (std::ranges::binary_search(versions, version)) return absl::OkStatus();
-  if (versions.empty()) return NoVersionError(model_dir);
-  return absl::NotFoundError(absl::StrFormat("%s has no version %d (found %s)",
-                                             model_dir, version,
-                                             absl::StrJoin(versions, ", ")));
-}
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     const std::string& model_dir, std::int64_t version, const std::string& name,

@@ -49,7 +49,8 @@ std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
 }
 
 // Protobuf takes embedding_dim and embeddingDim for one field, and of both the
-// later value.
+// later value. This compares names without case and '_', which is stricter.
+// ParseStrictJson has bounded the depth of the recursion.
 absl::Status CheckSpellings(const nlohmann::json& value) {
   if (!value.is_structured()) return absl::OkStatus();
   std::set<std::string> fields;
@@ -210,6 +211,8 @@ std::int64_t NumCorrelatedWords(const v1::SsiSpec& ssi,
 }
 
 std::int64_t NumSsiBlocks(const v1::SsiSpec& ssi) {
+  // SSI eq. 7 pairs the p-th words of both sides alone, so each p has a block.
+  // The part of the frequent words is another block (MATHEMATICS.md, SSI).
   return (ssi.mixes_parts() ? 1 : 0) +
          (PairsSameRank(ssi) ? ssi.correlated_top_k() : 1);
 }
@@ -222,6 +225,7 @@ std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {
   // They come last, as what follows them may not be aligned for floats.
   std::vector<ExpectedTensor> int8_tensors;
   for (const std::string& prefix : TensorPrefixes(config)) {
+    // W_i and b_i (DSSM eq. 3, 4). Layer 0 of a CLSM is W_c (eq. 2).
     for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
       const std::vector<std::int64_t> shape = {widths[i], widths[i + 1]};
       if (i == 0 && has_int8) {

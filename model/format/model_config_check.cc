@@ -1,3 +1,5 @@
+// The rules of the table in FORMAT.md (config.json), a function for each group
+// of fields. Later functions rely on what earlier ones have accepted.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -109,6 +111,7 @@ absl::Status CheckNgrams(const v1::FeatureSpec& features, bool has_letters) {
   SEMRANK_RETURN_IF_ERROR(CheckFieldRange(
       "features.num_ngrams", features.num_ngrams(), 1, kMaxVocabularySize));
   if (features.hash_buckets() == 0) return absl::OkStatus();
+  // Each bucket is a feature.
   return CheckFieldRange("features.hash_buckets", features.hash_buckets(),
                          features.num_ngrams(), features.num_ngrams());
 }
@@ -145,6 +148,8 @@ absl::Status CheckFeatures(const v1::FeatureSpec& features, bool is_ssi) {
                       v1::FeatureWeighting_Name(features.weighting()),
                       "TOWER_KIND_SSI has FEATURE_WEIGHTING_TF_IDF");
   }
+  // TF-IDF without SSI, or a value that a newer release may know: the file is
+  // not wrong.
   return absl::UnimplementedError(absl::StrFormat(
       "features.weighting is %d, which this release cannot compute",
       int{features.weighting()}));
@@ -237,7 +242,7 @@ absl::Status CheckSsiRows(const v1::ModelConfig& config) {
       correlated ? std::min<std::uint32_t>(last_word, kMaxFrequentWords) : 0);
 }
 
-// Checks how the correlated words of two texts meet.
+// Checks which correlated words of two texts are compared (SSI eq. 6, 7).
 absl::Status CheckSsiParts(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
   const bool correlated = ssi.correlated_top_k() > 0;
@@ -292,13 +297,18 @@ absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
   return CheckSsiMatrix(config);
 }
 
-absl::Status CheckLexical(const v1::ModelConfig& config) {
-  if (config.format_version() !=
-      static_cast<std::uint32_t>(FormatVersionOf(config))) {
-    return WrongField("format_version", config.format_version(),
-                      absl::StrFormat("the other fields ask for %d",
-                                      FormatVersionOf(config)));
+// A higher version than the fields need would keep older releases from a model
+// that they can compute.
+absl::Status CheckVersionIsLowest(const v1::ModelConfig& config) {
+  const int lowest = FormatVersionOf(config);
+  if (config.format_version() == static_cast<std::uint32_t>(lowest)) {
+    return absl::OkStatus();
   }
+  return WrongField("format_version", config.format_version(),
+                    absl::StrFormat("the other fields ask for %d", lowest));
+}
+
+absl::Status CheckLexical(const v1::ModelConfig& config) {
   if (!config.has_lexical()) return absl::OkStatus();
   if (config.tower() == v1::TOWER_KIND_SSI) {
     return absl::InvalidArgumentError(
@@ -349,6 +359,7 @@ absl::Status CheckModelConfig(const v1::ModelConfig& config) {
       CheckFeatures(config.features(), config.tower() == v1::TOWER_KIND_SSI));
   SEMRANK_RETURN_IF_ERROR(CheckScore(config));
   SEMRANK_RETURN_IF_ERROR(CheckWindow(config));
+  SEMRANK_RETURN_IF_ERROR(CheckVersionIsLowest(config));
   SEMRANK_RETURN_IF_ERROR(CheckLexical(config));
   SEMRANK_RETURN_IF_ERROR(CheckEncoding(config));
   if (config.tower() == v1::TOWER_KIND_SSI) return CheckSsiConfig(config);

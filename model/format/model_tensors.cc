@@ -138,7 +138,8 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
   return DssmTower::Create(layers, activation, std::move(storage), precision);
 }
 
-// Returns null for a tower or a variant that has none.
+// Returns null for a tower that has none, and for U'V without I, whose whole
+// score is a dot product of vectors.
 absl::StatusOr<std::shared_ptr<const SparseScorer>> MakeSparseScorer(
     const v1::ModelConfig& config, const TensorMap& tensors,
     std::shared_ptr<const void> storage) {

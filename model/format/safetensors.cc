@@ -1,3 +1,9 @@
+// byte 0      n, the length of the header: unsigned, 64 bits, little-endian
+// byte 8      header, JSON padded with blanks
+// byte 8 + n  data, one tensor after another
+//
+// A file may come from anywhere: each length and offset is compared with the
+// bytes that there are before it is used.
 #include "model/format/safetensors.h"
 
 #include <fcntl.h>
@@ -63,6 +69,7 @@ absl::StatusOr<std::vector<std::int64_t>> WholeNumbers(const json& tensor,
   bool good = array != tensor.end() && array->is_array() &&
               array->size() <= kMaxTensorDimensions;
   for (std::size_t i = 0; good && i < array->size(); ++i) {
+    // The parser stores -1, 1.0 and 1e3 as other types.
     const auto* number = (*array)[i].get_ptr<const std::uint64_t*>();
     good = number != nullptr && *number <= INT64_MAX;
     if (good) numbers.push_back(static_cast<std::int64_t>(*number));
@@ -288,10 +295,6 @@ absl::Status WriteTo(const File& file, std::string_view header,
   }
   return absl::OkStatus();
 }
-
-}  // namespace
-
-namespace {
 
 std::size_t NumElements(const TensorView& tensor) {
   return static_cast<std::size_t>(

@@ -111,6 +111,8 @@ std::vector<std::string> ListModels(const std::string& folder) {
 }
 
 absl::Status NoVersionError(const std::string& model_dir) {
+  // Users often give the folder above the model directory, or a version in it.
+  // The message says which folder would be right.
   const std::vector<std::string> models = ListModels(model_dir);
   if (!models.empty()) {
     return absl::NotFoundError(

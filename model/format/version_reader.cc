@@ -1,3 +1,7 @@
+// A version is read in an order in which each file says what the next ones must
+// be: the manifest gives sizes and checksums, the configuration gives names,
+// lines and shapes. Nothing is parsed before its checksum has been compared.
+// The manifest itself has none; its own SHA-256 is the identity of the version.
 #include "model/format/version_reader.h"
 
 #include <optional>
@@ -195,7 +199,9 @@ absl::StatusOr<std::optional<WordVocabulary>> ReadBigrams(
 }
 
 // The largest size of the weights file: a header and the expected tensors. It
-// is checked before the file is read.
+// is checked before the file is read. The products cannot overflow, as
+// CheckModelConfig bounds each dimension. Tensors of int8 count as float32: the
+// bound need not be exact.
 std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
   std::uint64_t bytes = kMaxSafetensorsHeaderBytes + sizeof(std::uint64_t);
   for (const ExpectedTensor& tensor : ExpectedTensors(config)) {
