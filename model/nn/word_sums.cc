@@ -68,10 +68,9 @@ std::size_t WordSums::AppendTexts(
 
 void WordSums::AppendWord(const Featurizer& featurizer, const TextWord& word,
                           RowLists& lists) {
-  const Slot& slot = Find(word.key);
-  // Acquire order: the key is written after the row.
-  if (slot.lo.load(std::memory_order_acquire) != 0) {
-    lists.rows.push_back(slot.row);
+  const Place place = Find(word.key);
+  if (place.is_kept) {
+    lists.rows.push_back(place.slot.row);
   } else {
     AppendFeatures(featurizer, word, lists);
   }
@@ -79,12 +78,15 @@ void WordSums::AppendWord(const Featurizer& featurizer, const TextWord& word,
   if (bigram.has_value()) lists.rows.push_back(TableRow(*bigram));
 }
 
-WordSums::Slot& WordSums::Find(const Fingerprint& word) {
+WordSums::Place WordSums::Find(const Fingerprint& word) {
   for (std::size_t place = FirstPlace(word);;
        place = (place + 1) & (slots_.size() - 1)) {
     Slot& slot = slots_[place];
+    // Acquire order: `lo` is written after the other members. It is read once:
+    // a free slot may be another word's a moment later.
     const std::uint64_t lo = slot.lo.load(std::memory_order_acquire);
-    if (lo == 0 || (lo == word.lo && slot.hi == word.hi)) return slot;
+    if (lo == 0) return {slot, false};
+    if (lo == word.lo && slot.hi == word.hi) return {slot, true};
   }
 }
 
@@ -129,10 +131,10 @@ void WordSums::SumWords(RowLists& lists) {
 void WordSums::Keep(const Fingerprint& word, const float* row) {
   MutexLock lock(mutex_);
   if (num_kept() == max_kept_) return;
-  Slot& slot = Find(word);
+  const auto [slot, is_kept] = Find(word);
   // Another thread may have kept the word. A fingerprint of 0 would look like a
   // free slot.
-  if (slot.lo.load(std::memory_order_relaxed) != 0 || word.lo == 0) return;
+  if (is_kept || word.lo == 0) return;
   float* const kept = rows_[num_kept() * row_lines_].values;
   std::copy_n(row, width_, kept);
   slot.hi = word.hi;

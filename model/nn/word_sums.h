@@ -106,8 +106,13 @@ class WordSums {
   // The rows of a word and of the bigram that ends with it.
   void AppendWord(const Featurizer& featurizer, const TextWord& word,
                   RowLists& lists);
-  // The slot of `word`, or the free one for it (linear probing).
-  Slot& Find(const Fingerprint& word);
+  // The slot of `word`, or the one for it (linear probing), which was free when
+  // it was read.
+  struct Place {
+    Slot& slot;
+    bool is_kept;
+  };
+  Place Find(const Fingerprint& word);
   // The rows of a word that is not kept.
   void AppendFeatures(const Featurizer& featurizer, const TextWord& word,
                       RowLists& lists);

@@ -126,6 +126,25 @@ TEST_F(WordSumsTest, HaveTheSameBitsInThreadsThatKeepWordsAtTheSameTime) {
   for (const auto& result : got) EXPECT_EQ(result, want);
 }
 
+// A slot that a thread finds free may be another word's a moment later. With
+// room for one row the threads compete for it in each round.
+TEST_F(WordSumsTest, AWordGetsItsOwnSumWhileAnotherIsKept) {
+  const auto sum_of = [&](WordSums& sums, std::string_view word) {
+    RowLists lists;
+    sums.AppendTexts(featurizer_, {&word, 1}, lists);
+    return lists.rows.front()[0];
+  };
+  WordSums none(table_.data(), kWidth, 0);
+  const float want = sum_of(none, "word1");
+  for (int round = 0; round < 500; ++round) {
+    WordSums sums(table_.data(), kWidth, 3 * 64 + 4 * 24);
+    std::thread other([&] { sum_of(sums, "word2"); });
+    const float got = sum_of(sums, "word1");
+    other.join();
+    ASSERT_EQ(got, want) << "round " << round;
+  }
+}
+
 TEST_F(WordSumsTest, WhatHasNoFeatureHasNoRow) {
   const Featurizer words =
       Featurizer::Create(std::nullopt, WordVocabulary::FromList({"a"}).value())
