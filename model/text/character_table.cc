@@ -84,6 +84,8 @@ constexpr bool IsIn(std::int32_t code_point, std::int32_t first,
   return code_point >= first && code_point <= last;
 }
 
+// The ranges above come first: they are the exceptions from what Unicode says
+// of a character. Scripts come last, since their blocks also have signs.
 TextClass FindClass(std::int32_t code_point) {
   if (const Range* range = FindRange(kRanges, code_point)) {
     return range->text_class;
@@ -105,27 +107,14 @@ TextClass FindClass(std::int32_t code_point) {
   }
 }
 
-bool IsSurrogate(std::int32_t code_point) {
-  return IsIn(code_point, 0xD800, 0xDFFF);
-}
-
 // Hangul letters compose with each other, marks with what precedes them.
 bool MayCompose(std::int32_t code_point) {
   return IsIn(code_point, 0x1100, 0x11FF) ||
          Classify(code_point) == CharacterClass::kMark;
 }
 
-// Whether folding, which takes long, leaves a character as it is.
-bool FoldsToItself(std::int32_t code_point) {
-  std::int32_t first;
-  const utf8proc_ssize_t size = utf8proc_decompose_char(
-      code_point, &first, 1,
-      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
-                                     UTF8PROC_CASEFOLD),
-      nullptr);
-  return size == 1 && first == code_point;
-}
-
+// A character is not simple if it is none (surrogates), needs a blank before
+// it, may compose with a neighbour, or becomes several code points.
 TextCharacter MakeCharacter(std::int32_t code_point) {
   TextCharacter character = {.folded = static_cast<std::uint32_t>(code_point),
                              .text_class = FindClass(code_point)};

@@ -1,3 +1,7 @@
+// SpelledRuns writes the characters of a run into run_ as they come. The first
+// kept_bytes_ of them, up to the last letter or kept sign, belong to the run;
+// signs behind them only if another letter follows. EndRun drops the rest, and
+// the whole run if it has no sign that makes it more than a word.
 #include "model/text/further_words.h"
 
 #include <array>
@@ -51,7 +55,9 @@ constexpr std::array<std::int32_t, kNumFinals> kFinals = {
     0x313F, 0x3140, 0x3141, 0x3142, 0x3144, 0x3145, 0x3146,
     0x3147, 0x3148, 0x314A, 0x314B, 0x314C, 0x314D, 0x314E};
 
-// Writes two or three letters. Returns their bytes.
+// Writes two or three letters and returns their bytes. A syllable is
+// kFirstSyllable + (initial * 21 + vowel) * 28 + final (The Unicode
+// Standard, 3.12).
 int WriteSyllable(std::int32_t syllable, char* out) {
   const int index = syllable - kFirstSyllable;
   const std::int32_t final = kFinals[index % kNumFinals];
@@ -119,6 +125,8 @@ void SpelledRuns::Add(std::int32_t code_point, TextClass text_class) {
 void SpelledRuns::AddLetter(std::int32_t letter) {
   const bool is_digit = letter >= '0' && letter <= '9';
   const bool is_number = joins_digit_ && is_digit;
+  // Signs precede this letter. Signs that only join words make no further word,
+  // unless they join digits ("3.5").
   if (kept_bytes_ != run_.size()) {
     has_sign_ |= with_joined_ || is_number || !after_joint_;
   }
@@ -130,6 +138,7 @@ void SpelledRuns::AddLetter(std::int32_t letter) {
 }
 
 void SpelledRuns::AddSign(std::int32_t sign) {
+  // Behind a digit the mark is the sign of inches; elsewhere it quotes.
   if (sign == '"' && !after_digit_) return EndRun();
   if (after_letter_) {
     after_joint_ = true;
@@ -143,6 +152,7 @@ void SpelledRuns::AddSign(std::int32_t sign) {
     if (IsKeptBefore(sign)) AppendUtf8(sign, run_);
     return;
   }
+  // A sign is kept behind the letters only if no dropped one is between.
   const bool is_next = kept_bytes_ == run_.size();
   AppendUtf8(sign, run_);
   if (!is_next || !IsKeptBehind(sign)) return;

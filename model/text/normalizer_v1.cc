@@ -35,17 +35,8 @@ constexpr std::int32_t kSimpleCharactersEnd = 0x20000;
 
 using SimpleCharacters = std::array<SimpleCharacter, kSimpleCharactersEnd>;
 
-bool IsSurrogate(std::int32_t code_point) {
-  return code_point >= 0xD800 && code_point <= 0xDFFF;
-}
-
 bool IsHangulLetter(std::int32_t code_point) {
   return code_point >= 0x1100 && code_point <= 0x11FF;
-}
-
-std::size_t Utf8Bytes(std::int32_t code_point, char* bytes) {
-  return static_cast<std::size_t>(utf8proc_encode_char(
-      code_point, reinterpret_cast<utf8proc_uint8_t*>(bytes)));
 }
 
 // The class that all of `text` has, or kMark if `text` is not simple.
@@ -57,23 +48,12 @@ CharacterClass CommonClass(const CodePoints& text) {
   return common ? first : CharacterClass::kMark;
 }
 
-// True for most characters. This check saves most of the time that building the
-// table takes.
-bool FoldsToItself(std::int32_t code_point) {
-  utf8proc_int32_t first;
-  const utf8proc_ssize_t size = utf8proc_decompose_char(
-      code_point, &first, 1,
-      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
-                                     UTF8PROC_CASEFOLD),
-      nullptr);
-  return size == 1 && first == code_point;
-}
-
 // What `code_point` becomes alone; empty if it is not simple.
 CodePoints FoldAlone(std::int32_t code_point) {
   if (IsSurrogate(code_point)) return {};
   if (Classify(code_point) == CharacterClass::kMark) return {};
   CodePoints folded = {code_point};
+  // Most characters do, which saves most of the time that the table takes.
   if (!FoldsToItself(code_point)) FoldToFixedPoint(folded);
   switch (CommonClass(folded)) {
     case CharacterClass::kBlank:
@@ -90,10 +70,10 @@ CodePoints FoldAlone(std::int32_t code_point) {
 SimpleCharacter MakeSimpleCharacter(std::int32_t code_point) {
   SimpleCharacter simple;
   char buffer[4];
-  const std::size_t max_bytes =
-      std::min(Utf8Bytes(code_point, buffer), simple.bytes.size());
+  const int max_bytes = std::min(EncodeTo(code_point, buffer),
+                                 static_cast<int>(simple.bytes.size()));
   for (const std::int32_t c : FoldAlone(code_point)) {
-    const std::size_t more = Utf8Bytes(c, buffer);
+    const int more = EncodeTo(c, buffer);
     if (simple.num_bytes + more > max_bytes) return SimpleCharacter();
     std::copy_n(buffer, more, simple.bytes.data() + simple.num_bytes);
     simple.num_bytes = static_cast<std::uint8_t>(simple.num_bytes + more);

@@ -282,6 +282,8 @@ absl::Status NormalizeOther(std::string_view text, WordForm form,
   const auto write = [&](std::int32_t c, TextClass text_class) {
     writer.Add(c, text_class);
   };
+  // At the first character that is not simple the whole text is folded by the
+  // full algorithms and written anew.
   if (!folded.ForEach(write)) {
     if (absl::Status status = folded.FoldFully(); !status.ok()) {
       normalized.clear();
@@ -293,6 +295,8 @@ absl::Status NormalizeOther(std::string_view text, WordForm form,
   }
   normalized.resize(writer.Finish() - normalized.data());
   if (writer.dropped()) FoldAgain(normalized);
+  // The words end at signs, so runs of both are collected in a pass of
+  // their own.
   std::string runs;
   if (writer.has_signs()) {
     runs = RunsOf(form, [&](auto visit) { folded.ForEach(visit); });
@@ -313,6 +317,7 @@ absl::Status NormalizeTextV2(std::string_view text, WordForm form,
                              std::string& normalized) {
   const TextKind kind = KindOf(text);
   if (!kind.is_ascii) return NormalizeOther(text, form, normalized);
+  // The rules of version 1 do not take a grave accent for an apostrophe.
   if (kind.has_signs && text.find('`') != std::string_view::npos) {
     return NormalizeOther(text, form, normalized);
   }

@@ -160,6 +160,16 @@ CharacterClass Classify(std::int32_t code_point) {
   }
 }
 
+bool FoldsToItself(std::int32_t code_point) {
+  utf8proc_int32_t first;
+  const utf8proc_ssize_t size = utf8proc_decompose_char(
+      code_point, &first, 1,
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
+                                     UTF8PROC_CASEFOLD),
+      nullptr);
+  return size == 1 && first == code_point;
+}
+
 CodePoints ComposeCanonical(const CodePoints& text) {
   return Recompose(text, UTF8PROC_DECOMPOSE);
 }

@@ -26,6 +26,15 @@ CharacterClass Classify(std::int32_t code_point);
 // The elements of a title are inlined, so that it needs no allocation.
 using CodePoints = absl::InlinedVector<std::int32_t, 128>;
 
+// Not a character: UTF-16 uses these code points in pairs.
+constexpr bool IsSurrogate(std::int32_t code_point) {
+  return code_point >= 0xD800 && code_point <= 0xDFFF;
+}
+
+// Whether NFKC and case folding leave the character as it is alone. Takes far
+// less time than FoldToFixedPoint.
+bool FoldsToItself(std::int32_t code_point);
+
 // Decodes the first code point of `text`, which is not empty. Returns its
 // bytes, or less than 1 if it is not valid UTF-8.
 int DecodeFirstOf(std::string_view text, std::int32_t& code_point);

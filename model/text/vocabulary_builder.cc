@@ -73,8 +73,8 @@ void VocabularyBuilder::AddBigrams(std::string_view normalized,
   });
 }
 
-void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
-                                        int ngram_length) {
+void VocabularyBuilder::DropRareWords(std::int64_t num_words,
+                                      int ngram_length) {
   const std::int64_t lowest = LowestKept(word_counts_, num_words);
   absl::erase_if(word_counts_, [&](const auto& entry) {
     if (entry.second >= lowest) return false;
@@ -92,7 +92,7 @@ void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
   });
 }
 
-void VocabularyBuilder::ForgetRareBigrams(std::int64_t num_bigrams) {
+void VocabularyBuilder::DropRareBigrams(std::int64_t num_bigrams) {
   const std::int64_t lowest = LowestKept(bigram_counts_, num_bigrams);
   absl::erase_if(bigram_counts_, [&](const auto& entry) {
     if (entry.second >= lowest) return false;

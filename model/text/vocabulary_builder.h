@@ -25,9 +25,9 @@ class VocabularyBuilder {
   // the n-grams, of that length, of dropped words. A dropped word that occurs
   // again is counted from 0. n-grams of dropped words are bounded by the same
   // number.
-  void ForgetRareWords(std::int64_t num_words, int ngram_length);
+  void DropRareWords(std::int64_t num_words, int ngram_length);
   // Drops all but the `num_bigrams` most frequent bigrams.
-  void ForgetRareBigrams(std::int64_t num_bigrams);
+  void DropRareBigrams(std::int64_t num_bigrams);
 
   // Words and bigrams that were not dropped.
   std::int64_t num_distinct_words() const {

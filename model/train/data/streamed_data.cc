@@ -147,7 +147,7 @@ class StreamCounter {
                                  vocabulary_.num_distinct_bigrams(),
                              vocabulary_.num_characters()) >
            budget_.word_bytes) {
-      ForgetRareEntries();
+      DropRareEntries();
     }
     ++statistics_.train_pairs;
     statistics_.clicks += CappedClicks(pair.clicks);
@@ -158,14 +158,13 @@ class StreamCounter {
 
   // Drops half of the words, or half of the bigrams, of which there are usually
   // more.
-  void ForgetRareEntries() {
+  void DropRareEntries() {
     const std::int64_t num_words = vocabulary_.num_distinct_words();
     const std::int64_t num_bigrams = vocabulary_.num_distinct_bigrams();
     if (num_bigrams > num_words) {
-      vocabulary_.ForgetRareBigrams(num_bigrams / 2);
+      vocabulary_.DropRareBigrams(num_bigrams / 2);
     } else {
-      vocabulary_.ForgetRareWords(num_words / 2,
-                                  options_.features.ngram_length);
+      vocabulary_.DropRareWords(num_words / 2, options_.features.ngram_length);
     }
   }
 

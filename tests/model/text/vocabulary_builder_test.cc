@@ -69,7 +69,7 @@ TEST(VocabularyBuilderTest, BigramsAreCountedOnDemandAndBounded) {
   EXPECT_THAT(builder.Bigrams(1, 1), ElementsAre("a b"));
   EXPECT_THAT(builder.Bigrams(0, 2), ElementsAre("a b", "b c"));
   EXPECT_EQ(builder.num_characters(), 2 + 9);
-  builder.ForgetRareBigrams(2);
+  builder.DropRareBigrams(2);
   EXPECT_THAT(builder.Bigrams(0, 1), ElementsAre("a b", "b c"));
   EXPECT_EQ(builder.num_distinct_bigrams(), 2);
   EXPECT_EQ(builder.num_characters(), 2 + 6);
@@ -79,9 +79,9 @@ TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
   VocabularyBuilder builder;
   builder.AddText("aab aab abb abb bba bba caa");
   const std::vector<std::string> ngrams = builder.LetterNgrams(1, 0, 1);
-  builder.ForgetRareWords(4, 1);
+  builder.DropRareWords(4, 1);
   EXPECT_EQ(builder.num_distinct_words(), 4);
-  builder.ForgetRareWords(3, 1);
+  builder.DropRareWords(3, 1);
   EXPECT_THAT(builder.Words(0, 1), ElementsAre("aab", "abb", "bba"));
   EXPECT_EQ(builder.num_distinct_words(), 3);
   EXPECT_EQ(builder.num_characters(), 9);
@@ -95,7 +95,7 @@ TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
 TEST(VocabularyBuilderTest, NgramsOfForgottenWordsCountAndAreBoundedToo) {
   VocabularyBuilder builder;
   builder.AddText("aaa aaa aaa aaa aab aab bbb");
-  builder.ForgetRareWords(1, 8);
+  builder.DropRareWords(1, 8);
   EXPECT_THAT(builder.Words(0, 1), ElementsAre("aaa"));
   // Words shorter than the window are an n-gram of their own. The more frequent
   // n-gram of the dropped words stays.
@@ -107,7 +107,7 @@ TEST(VocabularyBuilderTest, NgramsOfForgottenWordsCountAndAreBoundedToo) {
 TEST(VocabularyBuilderTest, WordsAtTheEdgeAreForgottenTogether) {
   VocabularyBuilder builder;
   builder.AddText("a a b b c d e");
-  builder.ForgetRareWords(3, 3);
+  builder.DropRareWords(3, 3);
   EXPECT_THAT(builder.Words(0, 1), ElementsAre("a", "b"));
 }
 
