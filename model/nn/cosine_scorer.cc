@@ -243,6 +243,8 @@ bool PrepareIntegerQuery(const float* query, int dim, IntegerQuery& integers) {
   if (dim > kMaxIntegerDim || !IsRounded(VectorPrecision::kInt8, elements)) {
     return false;
   }
+  // A row of int8: the scale in 4 bytes, then `dim` elements. Widening them
+  // once here saves it for each of the rows.
   alignas(4) std::byte row[kInt8ScaleBytes + kMaxIntegerDim];
   EncodeRow(query, {dim, VectorPrecision::kInt8}, row);
   std::memcpy(&integers.scale, row, sizeof(integers.scale));
@@ -284,6 +286,8 @@ void DotIntegers(const IntegerQuery& query, const std::byte* const* rows,
       add(r, i, rest);
     });
   }
+  // The scale precedes the elements, so a row may reach into a cache line that
+  // the loop has not asked for.
   prefetch(kInt8ScaleBytes + dim - 1);
   simd::Unroll<Count>([&](auto r) HWY_ATTR {
     float scale;

@@ -37,6 +37,7 @@ DenseLayers::DenseLayers(std::span<const LayerView> layers,
     : input_dim_(layers.front().out),
       output_dim_(layers.back().out),
       output_activation_(output_activation) {
+  // Layer 0 reads the text: its tower computes it as a sum of rows.
   for (const LayerView& layer : layers.subspan(1)) {
     const StridedMatrix weight = {layer.weight, layer.in, layer.out, layer.out,
                                   1};

@@ -57,6 +57,8 @@ void DssmTower::EmbedTexts(const Featurizer& featurizer,
                            TowerInput&, TowerScratch& scratch,
                            float* vectors) const {
   RowLists& lists = scratch.row_lists;
+  // AppendTexts may stop before the end of a block, when the words to be summed
+  // fill the L2 cache. What it has not appended comes next.
   while (!normalized_texts.empty()) {
     lists.Clear();
     normalized_texts = normalized_texts.subspan(

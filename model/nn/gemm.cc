@@ -282,6 +282,7 @@ std::size_t PackedFloats(int depth, int columns) {
 // The block begins at a row and a column of B, which has `depth` rows.
 void PackPanels(const StridedMatrix& block, int depth, int first_row,
                 int first_column, float* panels) {
+  // Threads pack slices of columns, which may begin and end inside a panel.
   for (int j = 0; j < block.columns;) {
     const int column = first_column + j;
     const int in_panel = column % kPanelColumns;
@@ -311,6 +312,8 @@ void MultiplyPacked(const StridedMatrix& a, const float* panels,
       tile.a = a.data + row * a.row_stride;
       tile.a_row_stride = a.row_stride;
       tile.a_column_stride = a.column_stride;
+      // j is a multiple of kPanelColumns, so the panels before it have
+      // depth * j floats.
       tile.panel = panels + depth * j;
       tile.next_panel = depth * kPanelColumns;
       tile.depth = a.columns;

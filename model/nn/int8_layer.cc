@@ -120,6 +120,7 @@ int OffsetOfInputs(int integers_per_unit) {
   return integers_per_unit == 4 ? 128 : 0;
 }
 
+// The sum of a column of V: an offset of X adds this many times the offset.
 int SumOfBytes(std::span<const float> units) {
   int sum = 0;
   for (const std::byte byte : std::as_bytes(units)) {
@@ -132,6 +133,7 @@ int SumOfBytes(std::span<const float> units) {
 
 Int8Layer::Int8Layer(const StridedMatrix& weight, const float* bias)
     : num_inputs_(weight.rows), bias_(bias) {
+  // 65,536 products of numbers up to 255 and 127 add up to less than 2^31.
   assert(weight.rows <= 65'536);
   const int per_unit = IntegersPerUnit();
   const int num_units = (weight.rows + per_unit - 1) / per_unit;
@@ -140,6 +142,7 @@ Int8Layer::Int8Layer(const StridedMatrix& weight, const float* bias)
   std::vector<float> units(static_cast<std::size_t>(weight.columns) * stride);
   std::vector<float> column(static_cast<std::size_t>(weight.rows));
   for (int j = 0; j < weight.columns; ++j) {
+    // A column is quantized as a row, with a scale t[j] of its own.
     for (int k = 0; k < weight.rows; ++k) {
       column[static_cast<std::size_t>(k)] =
           weight.data[k * weight.row_stride + j * weight.column_stride];

@@ -10,6 +10,7 @@
 #include "model/text/index_set.h"
 
 namespace semrank {
+
 float LexicalIdf(std::int64_t num_titles, std::int64_t document_frequency) {
   const auto total = static_cast<double>(num_titles);
   const auto df = static_cast<double>(document_frequency);
@@ -56,6 +57,8 @@ LexicalPart::LexicalPart(const LexicalOptions& options, NgramVocabulary ngrams,
 
 void LexicalPart::AppendText(std::string_view normalized,
                              LexicalBatch& batch) const {
+  // IndexSet has a bit for each of 65,536 buckets: too many to allocate for
+  // each text. A thread keeps one, which is empty between calls.
   thread_local IndexSet set;
   thread_local std::vector<std::uint32_t> buckets;
   thread_local std::vector<float> values;

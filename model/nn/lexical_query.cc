@@ -33,6 +33,10 @@ constexpr auto kZerosThenOnes = [] {
 // The products of `Steps` times two vectors of entries, the first of which is
 // number `done` of `size`, with a short query, as vectors of copies. Several
 // steps share the loads of the query.
+//
+// An entry has 32 bits: the bucket in the lower half, the value in the upper.
+// Two vectors of entries become one of buckets and one of values, in which the
+// same lane belongs to the same entry: even lanes to `low`, odd ones to `high`.
 template <int Steps>
 void AddSteps(const std::uint32_t* entries, std::size_t size, std::size_t done,
               std::span<const std::uint16_t> query,
@@ -43,6 +47,8 @@ void AddSteps(const std::uint32_t* entries, std::size_t size, std::size_t done,
   hn::Vec<decltype(kHalves)> factors[Steps];
   simd::Unroll<Steps>([&](auto s) HWY_ATTR {
     const std::size_t wanted = done + s * 2 * lanes;
+    // Nothing beyond the document is read: a step that would is moved back, and
+    // the mask clears the entries that earlier steps have counted.
     const std::size_t first = std::min(wanted, size - 2 * lanes);
     const std::uint32_t* const mask =
         kZerosThenOnes.data() + 2 * kMaxLanes - (wanted - first);
@@ -62,12 +68,14 @@ void AddSteps(const std::uint32_t* entries, std::size_t size, std::size_t done,
     const auto value = hn::LoadU(kHalves, at + 2 * lanes);
     simd::Unroll<Steps>([&](auto s) HWY_ATTR {
       const auto same = hn::VecFromMask(kHalves, hn::Eq(buckets[s], bucket));
+      // The buckets of a query differ, so at most one value is not 0.
       factors[s] = hn::Or(factors[s], hn::And(same, value));
     });
   }
   auto even = hn::Zero(kSums);
   auto odd = hn::Zero(kSums);
   simd::Unroll<Steps>([&](auto s) HWY_ATTR {
+    // Values are at most 32,767, so they multiply as signed numbers.
     even = hn::ReorderWidenMulAccumulate(
         kSums, hn::BitCast(kFactors, values[s]),
         hn::BitCast(kFactors, factors[s]), even, odd);

@@ -110,6 +110,8 @@ HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> FoldBlocks([[maybe_unused]] D d,
         half, hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums)));
   }
 }
+// Adds up the lanes of each of four rows. The rows are transposed on the way,
+// in blocks of four lanes, so that their sums lie side by side in the end.
 HWY_INLINE void StoreSums(const Sums (&rows)[kBlockRows], std::int32_t* sums) {
   const auto add_pairs = [](Sums a, Sums b) HWY_ATTR {
     return hn::BitCast(hn::RepartitionToWide<decltype(kSums)>(),
@@ -208,6 +210,8 @@ float LargestOf(std::span<const float> row) {
   return largest;
 }
 
+// The upper 16 bits of a float32 that is not negative, rounded up: what a bound
+// is made of may grow, but not shrink.
 std::uint16_t UpperHalf(float number) {
   return static_cast<std::uint16_t>(
       (std::bit_cast<std::uint32_t>(number) + 0xffff) >> 16);
@@ -276,6 +280,7 @@ void PrepareQuery(std::span<const float> row,
 
 void BoundRowsOf(const BoundQueryView& query, const std::int32_t* sums,
                  const RowScale* scales, std::span<float> bounds) {
+  // (2 * codes - 15) . values = 2 * (codes . values) - 15 * (sum of values).
   const std::int32_t offset = -kMaxCode * query.sum;
   std::size_t i = 0;
 #if SEMRANK_HAVE_VECTORS

@@ -71,6 +71,8 @@ float Int8Scale(std::span<const float> vector) {
   int exponent = 0;
   const double fraction = std::frexp(
       double{std::bit_cast<float>(largest_bits)} / kLargestInt8, &exponent);
+  // frexp returns a fraction from 0.5 to below 1, so the power of two above it
+  // is 2^exponent, unless the value is a power of two itself.
   if (fraction == 0.5) --exponent;
   return std::ldexp(1.0f, std::max(exponent, kSmallestExponent));
 }

@@ -70,6 +70,8 @@ SparseScorer::PreparedQuery::~PreparedQuery() {
   }
 }
 
+// SSI eq. 5 for one word of the document: the hash needs both words, so nothing
+// can be computed before the document is known.
 float SparseScorer::PreparedQuery::SumOfPairs(
     std::uint32_t document_word) const {
   float sum = 0;

@@ -1,3 +1,7 @@
+// A text is a list of pointers to rows: kept rows in rows_, rows of the table
+// for single features, and rows in lists.computed for words that are summed
+// now. AppendTexts collects the last ones for several texts, with null in their
+// places, and SumWords fills them in.
 #include "model/nn/word_sums.h"
 
 #include <algorithm>
