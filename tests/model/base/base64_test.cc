@@ -10,7 +10,7 @@
 namespace semrank {
 namespace {
 
-TEST(Base64Test, IsThatOfAbseilAtEachLength) {
+TEST(Base64Test, EqualsAbseilsAtEachLength) {
   std::mt19937 random(1);
   std::string bytes;
   for (int size = 0; size < 300; ++size) {

@@ -90,7 +90,7 @@ TEST(FingerprintTest, SecretsFromTheSystemDiffer) {
   EXPECT_NE(Fingerprinter(a)("good"), Fingerprinter(b)("good"));
 }
 
-TEST(FingerprintTest, TextsWithZeroBytesAreTheirOwn) {
+TEST(FingerprintTest, ZeroBytesCount) {
   const Fingerprinter fingerprint(CountingSecret());
   EXPECT_NE(fingerprint(std::string_view("a\0b", 3)),
             fingerprint(std::string_view("a\0c", 3)));
@@ -98,7 +98,7 @@ TEST(FingerprintTest, TextsWithZeroBytesAreTheirOwn) {
             fingerprint(std::string_view("\0", 1)));
 }
 
-TEST(FileFingerprintTest, IsThatOfTheBytesWhereverTheyAre) {
+TEST(FileFingerprintTest, DependsOnTheBytesAlone) {
   const TempDir dir;
   const std::string content(3'000'000, 'x');
   ASSERT_OK_AND_ASSIGN(const std::string a,

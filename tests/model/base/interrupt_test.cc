@@ -14,7 +14,7 @@ using ::testing::KilledBySignal;
 // In a child process: signal handlers outlive a test.
 void ExitWithMark() { std::exit(Interrupted() ? 10 : 11); }
 
-TEST(InterruptDeathTest, NoSignalNoMark) {
+TEST(InterruptDeathTest, WithoutASignalThereIsNoMark) {
   EXPECT_EXIT((CatchInterrupts(), ExitWithMark()), ExitedWithCode(11), "");
 }
 

@@ -161,7 +161,7 @@ TEST_P(LineReaderTest, ReportsTheFractionRead) {
   EXPECT_EQ(reader->fraction_read(), 1.0);
 }
 
-TEST_P(LineReaderTest, EndStaysTheEnd) {
+TEST_P(LineReaderTest, ReturnsTheEndAgain) {
   ASSERT_OK_AND_ASSIGN(const auto reader, LineReader::Open(dir_.Write(
                                               "f", GetParam().encode("a"))));
   std::string_view line;

@@ -25,7 +25,7 @@ struct NearMatchCase {
 };
 class NearMatchTest : public ::testing::TestWithParam<NearMatchCase> {};
 
-TEST_P(NearMatchTest, FindsWhatWasMeantOrNothing) {
+TEST_P(NearMatchTest, FindsTheNearestNameOrNothing) {
   const std::vector<std::string> names = {
       "gamma", "seed", "batch_size", "train", "tower", "titles", "top_k"};
   EXPECT_EQ(NearMatch(GetParam().typed, names), GetParam().want);

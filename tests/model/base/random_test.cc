@@ -23,7 +23,7 @@ TEST(RandomTest, NumbersOfASeedNeverChange) {
   EXPECT_EQ(random.Between(-1, 1), 0.578041792f);
 }
 
-TEST(RandomTest, StreamsDifferInEveryPartOfTheirName) {
+TEST(RandomTest, StreamsDifferBySeedPurposeIndexAndPart) {
   std::set<std::uint64_t> firsts;
   for (const std::uint64_t seed : {0, 1}) {
     for (const auto purpose :

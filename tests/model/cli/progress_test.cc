@@ -45,7 +45,7 @@ TEST(FormatProgressTest, MoreDoneThanPlannedIsAHundredPercent) {
               HasSubstr("[==========] 100 %"));
 }
 
-TEST(FormatProgressTest, ExtremeNumbersAreShownSomehow) {
+TEST(FormatProgressTest, ExtremeNumbersHaveAShareAndATimeLeft) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   EXPECT_THAT(FormatProgress("x", kMost, kMost, "u", absl::Nanoseconds(1), ""),
               HasSubstr("100 %"));

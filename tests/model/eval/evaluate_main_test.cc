@@ -70,7 +70,7 @@ TEST_F(EvaluateMainTest, TextsThatAServerWouldRefuseAreMeasuredAndCounted) {
   EXPECT_EQ(nlohmann::json::parse(result.out)["metrics"]["mrr"], 1.0);
 }
 
-TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
+TEST_F(EvaluateMainTest, WrongFlagsExitWithTwoAndAReason) {
   ExpectWrongUse({"--ranker=bm52"}, "--ranker=bm52: 'bm52' is not a ranker");
   ExpectWrongUse({"--ranker=bm25+"}, "--ranker=bm25+");
   ExpectWrongUse({"--ranker="}, "names no ranker");
@@ -126,7 +126,7 @@ TEST_F(EvaluateMainTest, NoOutputIsAnInput) {
                  "the file of --ranker");
 }
 
-TEST_F(EvaluateMainTest, FailuresExitOneAndNameTheThing) {
+TEST_F(EvaluateMainTest, FailuresExitWithOneAndAReason) {
   const ProgramResult no_file =
       Evaluate({"--ranker=bm25", "--docs=" + dir_.File("none.tsv")});
   EXPECT_EQ(no_file.exit_code, 1);
@@ -175,7 +175,7 @@ TEST_F(EvaluateMainTest, VocabularyCountsCollisions) {
   EXPECT_EQ(Run({"vocabulary", "--words=" + dir_.File("none")}).exit_code, 1);
 }
 
-TEST_F(EvaluateMainTest, HelpTeachesByExample) {
+TEST_F(EvaluateMainTest, HelpHasExamples) {
   const ProgramResult result = Run({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("semrank-eval --ranker=bm25"));

@@ -62,7 +62,7 @@ TEST(EvaluationOutputTest, LongNamesWidenTheTable) {
   EXPECT_EQ(table.Head().find("ndcg@1"), name.size() + 1 + 3);
 }
 
-TEST(EvaluationOutputTest, RankingLossIsLeftOutWithoutTuples) {
+TEST(EvaluationOutputTest, RankingLossIsOmittedWithoutTuples) {
   Evaluation evaluation = MakeEvaluation();
   EXPECT_FALSE(EvaluationToJson(evaluation).contains("ranking_loss"));
   evaluation.queries[0].tuples = {.wrong = 3, .total = 4};

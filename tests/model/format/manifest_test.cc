@@ -70,7 +70,7 @@ TEST(ManifestTest, RefusesValuesThatAreNotSizeAndChecksum) {
   }
 }
 
-TEST(ManifestTest, TellsNewerFormatsFromWrongOnes) {
+TEST(ManifestTest, DistinguishesNewerFormatsFromWrongOnes) {
   EXPECT_THAT(ParseManifest("{\"format_version\": 5, \"new.bin\": []}\n"),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("format_version is 5")));

@@ -69,7 +69,7 @@ TEST_F(ModelBundleTest, LoadsWhatWasPublished) {
   EXPECT_NE(Embed(*model, Side::kQuery), Embed(*model, Side::kDocument));
 }
 
-TEST_F(ModelBundleTest, OfAnotherPrecisionIsAnotherIdentity) {
+TEST_F(ModelBundleTest, AnotherPrecisionIsAnotherIdentity) {
   // Further layers would be multiplied in that precision.
   Publish({.tower = v1::TOWER_KIND_LINEAR, .hidden_dims = {}});
   ASSERT_OK_AND_ASSIGN(const auto exact, LoadModel(model_dir_));

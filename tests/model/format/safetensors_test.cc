@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadHeader{"NoTensorButData", "{}", "end at 0"}),
     [](const auto& header) { return header.param.name; });
 
-TEST(SafetensorsTest, RefusesHeaderLengthsThatLeadAstray) {
+TEST(SafetensorsTest, RefusesWrongHeaderLengths) {
   std::string content = File(One("[6]", "[0,24]"), 24);
   for (const std::uint64_t length :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{content.size() - 7},

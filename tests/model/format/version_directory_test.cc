@@ -70,7 +70,7 @@ TEST(StagedVersionTest, TakesTheNextFreeNumber) {
   EXPECT_THAT(versions, ElementsAre(4, 5, 6, 7));
 }
 
-TEST(StagedVersionTest, LeavesWhatACrashLeftAlone) {
+TEST(StagedVersionTest, KeepsTheFolderOfACrashedWriter) {
   const TempDir dir;
   const std::string left = dir.File("1.tmp-" + std::to_string(getpid()));
   fs::create_directory(left);

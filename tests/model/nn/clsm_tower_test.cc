@@ -199,7 +199,7 @@ TEST_P(ClsmTowerTest, OrderOfWordsCountsWhereTheWindowSeesIt) {
   EXPECT_EQ(Embed({"ab cd da"}) == Embed({"cd ab da"}), window_ == 1);
 }
 
-TEST_P(ClsmTowerTest, TellsWhichWordWonEachUnit) {
+TEST_P(ClsmTowerTest, NamesTheWordThatWonEachUnit) {
   const std::vector<std::string> texts = {"ab", "bca d cc abd ba cd", "", "zz"};
   const TowerInput input = Input(texts);
   TowerScratch scratch;
@@ -221,7 +221,7 @@ TEST_P(ClsmTowerTest, TellsWhichWordWonEachUnit) {
   }
 }
 
-TEST_P(ClsmTowerTest, TellsTheConvolutionOfEachWord) {
+TEST_P(ClsmTowerTest, ReturnsTheConvolutionOfEachWord) {
   const std::vector<std::string> texts = {"ab", "bca d cc abd ba cd"};
   const TowerInput input = Input(texts);
   TowerScratch scratch;
@@ -250,7 +250,7 @@ TEST(MaxPoolWindowsTest, FirstOfEqualsWins) {
   EXPECT_THAT(winners, ElementsAre(0, 0, 1));
 }
 
-TEST(MaxPoolWindowsTest, NothingBehindTheUnitsIsTouched) {
+TEST(MaxPoolWindowsTest, WritesNothingAfterTheUnits) {
   for (const int width : {1, 7, 16, 63, 64, 65, 300}) {
     const std::vector<float> sums = RandomValues(5 * 3 * width, 1);
     const std::vector<std::uint32_t> padded = {0, 1, 2, 3, 4, 0};
@@ -285,7 +285,7 @@ TEST(MaxPoolWindowsTest, NanIsNotHidden) {
   }
 }
 
-TEST(ClsmTowerCreateTest, RefusesWhatIsNoClsm) {
+TEST(ClsmTowerCreateTest, RefusesLayersThatAreNoClsm) {
   const RandomWeights weights({9, 5, 4}, 9);
   EXPECT_THAT(ClsmTower::Create(weights.layers, 3, nullptr), IsOk());
   const auto refusal = [](const std::string& reason) {

@@ -67,7 +67,7 @@ TEST(RankScoresTest, AgreesWithAStableSort) {
   }
 }
 
-TEST(RankScoresTest, RisingAndEqualScoresAreNoSpecialCase) {
+TEST(RankScoresTest, OrdersAscendingAndEqualScores) {
   std::vector<float> rising(10000);
   for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = i * 1e-4f;
   EXPECT_EQ(Rank(rising, 7), SlowRank(rising, 7));

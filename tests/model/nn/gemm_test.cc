@@ -86,7 +86,7 @@ TEST_P(GemmShapeTest, TransposedOperandsGiveTheSameBits) {
               ElementsAreArray(plain));
 }
 
-TEST_P(GemmShapeTest, PiecesAlongTheDepthGiveTheSameBits) {
+TEST_P(GemmShapeTest, SlicesOfTheDepthGiveTheSameBits) {
   const StridedMatrix a = RowMajor(a_, rows_, depth_);
   const StridedMatrix b = RowMajor(b_, depth_, columns_);
   const std::vector<float> whole = Product(a, b);
@@ -151,7 +151,7 @@ TEST(GemmTest, ColumnDoesNotDependOnTheColumnsBesideIt) {
   }
 }
 
-TEST(GemmTest, LeavesWhatLiesBetweenRowsAlone) {
+TEST(GemmTest, WritesNothingBetweenRows) {
   constexpr int kRows = 11, kDepth = 3, kColumns = 21, kStride = 40;
   const std::vector<float> a = RandomValues(kRows * kDepth, 8);
   const std::vector<float> b = RandomValues(kDepth * kColumns, 9);

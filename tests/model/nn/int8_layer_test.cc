@@ -106,7 +106,7 @@ TEST_P(Int8LayerTest, ARowOfZerosGivesTheBias) {
   }
 }
 
-TEST_P(Int8LayerTest, WhatIsNotFiniteStaysSoInItsRowAlone) {
+TEST_P(Int8LayerTest, NanAndInfinityStayInTheirRow) {
   const std::vector<float> before = Apply();
   for (const float value : {std::numeric_limits<float>::quiet_NaN(),
                             -std::numeric_limits<float>::infinity()}) {

@@ -80,7 +80,7 @@ const std::vector<std::string> kTexts = {"vim",
                                          "banana bandana",
                                          "7zip archive tool"};
 
-TEST_F(LexicalPartTest, EntriesAreThoseOfThePlainDefinition) {
+TEST_F(LexicalPartTest, EntriesFollowTheDefinition) {
   for (const std::string& text : kTexts) {
     const auto want = Reference(text);
     const LexicalBatch batch = Entries({text});
@@ -95,7 +95,7 @@ TEST_F(LexicalPartTest, EntriesAreThoseOfThePlainDefinition) {
   }
 }
 
-TEST_F(LexicalPartTest, CosinesAreThoseOfThePlainDefinition) {
+TEST_F(LexicalPartTest, CosinesFollowTheDefinition) {
   for (const std::string& a : kTexts) {
     for (const std::string& b : kTexts) {
       // Half a unit of 1 / 32767 an entry, of at most 30.
@@ -111,7 +111,7 @@ TEST_F(LexicalPartTest, ATextWithoutWordsHasNoEntryAndCosineZero) {
   EXPECT_EQ(Cosine("vim", ""), 0.0f);
 }
 
-TEST_F(LexicalPartTest, BucketsWithoutIdfAreLeftOut) {
+TEST_F(LexicalPartTest, BucketsWithoutIdfAreOmitted) {
   std::ranges::fill(idf_, 0.0f);
   EXPECT_THAT(Entries({"vim"}).entries, IsEmpty());
 }
@@ -235,7 +235,7 @@ TEST_F(LexicalPartTest, NoScoreIsAboveItsBound) {
   }
 }
 
-TEST_F(LexicalPartTest, ABoundOfNoNumberIsNone) {
+TEST_F(LexicalPartTest, TheBoundOfNanIsNan) {
   const float semantic = std::nanf("");
   const std::uint32_t sum = 1;
   float bound = 0;

@@ -78,7 +78,7 @@ class WordSumsTest : public ::testing::Test {
   const std::vector<std::string_view> texts_{strings_.begin(), strings_.end()};
 };
 
-TEST_F(WordSumsTest, AreThoseOfTheBagUpToRounding) {
+TEST_F(WordSumsTest, SumsEqualThoseOfTheBagUpToRounding) {
   WordSums sums(table_.data(), kWidth);
   BagBatch bags;
   for (const std::string_view text : texts_) featurizer_.AppendBag(text, bags);
@@ -88,7 +88,7 @@ TEST_F(WordSumsTest, AreThoseOfTheBagUpToRounding) {
   EXPECT_THAT(Sums(sums, 50), Pointwise(FloatNear(66 * 200 * 6e-8f), want));
 }
 
-TEST_F(WordSumsTest, HaveTheSameBitsInAnyBatchWhateverIsKept) {
+TEST_F(WordSumsTest, SumsHaveTheSameBitsInAnyBatch) {
   WordSums none(table_.data(), kWidth, 0);
   const std::vector<float> want = Sums(none, 1);
   EXPECT_EQ(none.num_kept(), 0u);
@@ -100,7 +100,7 @@ TEST_F(WordSumsTest, HaveTheSameBitsInAnyBatchWhateverIsKept) {
   }
 }
 
-TEST_F(WordSumsTest, KeepWhatFindsRoom) {
+TEST_F(WordSumsTest, KeepsRowsUpToItsCapacity) {
   // A row takes 3 lines, and 4 slots of 24 bytes.
   WordSums few(table_.data(), kWidth, 10 * (3 * 64 + 4 * 24));
   Sums(few, 8);
@@ -113,7 +113,7 @@ TEST_F(WordSumsTest, KeepWhatFindsRoom) {
   EXPECT_EQ(all.num_kept(), num_words);
 }
 
-TEST_F(WordSumsTest, HaveTheSameBitsInThreadsThatKeepWordsAtTheSameTime) {
+TEST_F(WordSumsTest, SumsHaveTheSameBitsInManyThreads) {
   WordSums none(table_.data(), kWidth, 0);
   const std::vector<float> want = Sums(none, 8);
   WordSums sums(table_.data(), kWidth);
@@ -145,7 +145,7 @@ TEST_F(WordSumsTest, AWordGetsItsOwnSumWhileAnotherIsKept) {
   }
 }
 
-TEST_F(WordSumsTest, WhatHasNoFeatureHasNoRow) {
+TEST_F(WordSumsTest, ATextWithoutFeaturesHasNoRow) {
   const Featurizer words =
       Featurizer::Create(std::nullopt, WordVocabulary::FromList({"a"}).value())
           .value();
@@ -158,7 +158,7 @@ TEST_F(WordSumsTest, WhatHasNoFeatureHasNoRow) {
   EXPECT_THAT(lists.rows, ::testing::ElementsAre(table_.data(), table_.data()));
 }
 
-TEST_F(WordSumsTest, ATowerEmbedsTextsAsItEmbedsTheirBagsUpToRounding) {
+TEST_F(WordSumsTest, VectorsEqualThoseOfBagsUpToRounding) {
   for (const std::vector<int>& widths :
        std::vector<std::vector<int>>{{featurizer_.num_features(), 40},
                                      {featurizer_.num_features(), 30, 20}}) {

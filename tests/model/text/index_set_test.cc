@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(IndexSetTest, SortsAndCountsBehindBegin) {
+TEST(IndexSetTest, SortsAndCountsFromBeginOn) {
   IndexSet set;
   set.GrowTo(10);
   std::vector<std::uint32_t> indices = {9, 9, 4, 0, 4, 9};

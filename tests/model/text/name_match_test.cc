@@ -20,7 +20,7 @@ struct NameMatchCase {
 
 class NameMatchTest : public ::testing::TestWithParam<NameMatchCase> {};
 
-TEST_P(NameMatchTest, IsTheStrongestThatHolds) {
+TEST_P(NameMatchTest, ReturnsTheStrongestMatch) {
   const NameMatchCase& p = GetParam();
   EXPECT_EQ(MatchName(p.query, p.id, p.title), p.match);
 }

@@ -105,7 +105,7 @@ TEST(NgramVocabularyTest, WordsOfATextAreMarkedEach) {
   }
 }
 
-TEST(NgramVocabularyTest, AppendsBehindWhatIsThere) {
+TEST(NgramVocabularyTest, AppendsToTheIndices) {
   ASSERT_OK_AND_ASSIGN(const NgramVocabulary vocabulary,
                        NgramVocabulary::FromList(3, {"#a#", "#\u00E9#"}));
   std::vector<std::uint32_t> indices = {7};

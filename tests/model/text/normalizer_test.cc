@@ -93,7 +93,7 @@ TEST(NormalizerTableTest, GivesTheseWords) {
 }
 
 // The tables of TEXT.md whose columns are text, words, further words.
-TEST(NormalizerTableTest, GuideTellsTheTruth) {
+TEST(NormalizerTableTest, TableOfTheGuideIsRight) {
   std::ifstream file(SEMRANK_TESTDATA_DIR "/../../model/text/TEXT.md");
   int num_examples = 0;
   bool is_example = false;
@@ -121,7 +121,7 @@ struct SameCase {
 
 class SameWordsTest : public ::testing::TestWithParam<SameCase> {};
 
-TEST_P(SameWordsTest, TextsAreOneToAModel) {
+TEST_P(SameWordsTest, SpellingsHaveTheSameWords) {
   EXPECT_EQ(WordsOf(GetParam().text), WordsOf(GetParam().same));
 }
 
@@ -220,7 +220,7 @@ TEST(NormalizerTest, UnknownVersionIsAnError) {
   }
 }
 
-TEST(NormalizerTest, NamesHaveNoAccentsAndTellSpellingsApart) {
+TEST(NormalizerTest, NamesHaveNoAccentsButKeepTheSpelling) {
   EXPECT_EQ(NameOf("Caf\u00E9"), "cafe\tcaf\u00E9");
   EXPECT_EQ(NameOf("C++"), "c\tc++");
   EXPECT_EQ(NameOf("Wi-Fi"), "wi fi\twi-fi");

@@ -75,7 +75,7 @@ TEST(VocabularyBuilderTest, BigramsAreCountedOnDemandAndBounded) {
   EXPECT_EQ(builder.num_characters(), 2 + 6);
 }
 
-TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
+TEST(VocabularyBuilderTest, DroppedWordsLeaveTheirNgrams) {
   VocabularyBuilder builder;
   builder.AddText("aab aab abb abb bba bba caa");
   const std::vector<std::string> ngrams = builder.LetterNgrams(1, 0, 1);
@@ -92,7 +92,7 @@ TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
   EXPECT_THAT(builder.Words(0, 2), ElementsAre("aab", "abb", "bba"));
 }
 
-TEST(VocabularyBuilderTest, NgramsOfForgottenWordsCountAndAreBoundedToo) {
+TEST(VocabularyBuilderTest, NgramsOfDroppedWordsCountAndAreBounded) {
   VocabularyBuilder builder;
   builder.AddText("aaa aaa aaa aaa aab aab bbb");
   builder.DropRareWords(1, 8);
@@ -104,7 +104,7 @@ TEST(VocabularyBuilderTest, NgramsOfForgottenWordsCountAndAreBoundedToo) {
 
 // Equal counts are kept or forgotten together, so that nothing depends on the
 // order of a hash table.
-TEST(VocabularyBuilderTest, WordsAtTheEdgeAreForgottenTogether) {
+TEST(VocabularyBuilderTest, WordsTiedAtTheLimitAreDroppedTogether) {
   VocabularyBuilder builder;
   builder.AddText("a a b b c d e");
   builder.DropRareWords(3, 3);

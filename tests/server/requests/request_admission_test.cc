@@ -18,7 +18,7 @@
 namespace semrank {
 namespace {
 
-TEST_F(RequestRunTest, WhatWouldWaitTooLongIsNotDecoded) {
+TEST_F(RequestRunTest, ARequestThatWouldWaitTooLongIsNotDecoded) {
   std::promise<void> release = BlockWorker();
   const auto waiting = NewRun(kLarge, 1, 'w');
   const auto refused = NewRun(kLarge, 1, 'r');
@@ -32,7 +32,7 @@ TEST_F(RequestRunTest, WhatWouldWaitTooLongIsNotDecoded) {
   EXPECT_EQ(log_, "+Ww");
 }
 
-TEST_F(RequestRunTest, WhatArrivesTooLateIsNotRead) {
+TEST_F(RequestRunTest, ARequestThatArrivesTooLateIsNotRead) {
   const UnreadRequest late = {.num_bytes = 10,
                               .time_left = absl::ZeroDuration()};
   EXPECT_THAT(CheckUnread(kMethod, parts_, late),
@@ -40,7 +40,7 @@ TEST_F(RequestRunTest, WhatArrivesTooLateIsNotRead) {
   EXPECT_THAT(CheckUnread(kMethod, parts_, {.num_bytes = 10}), IsOk());
 }
 
-TEST_F(RequestRunTest, ACallerAloneMayUseTheQueueOfAll) {
+TEST_F(RequestRunTest, ACallerAloneMayUseTheWholeQueue) {
   WorkerPool shared({.num_threads = 1,
                      .max_share_per_caller = 0.5,
                      .now = [this] { return queue_time_.load(); }});
@@ -112,7 +112,7 @@ TEST_F(RequestRunTest, OnlyTextsCountAsNormalised) {
   EXPECT_EQ(admission_.high_water_mark(), 30);
 }
 
-TEST_F(RequestRunTest, WhatWouldWaitTooLongIsRefusedOnceItIsRead) {
+TEST_F(RequestRunTest, ARequestThatWouldWaitTooLongIsRefused) {
   std::promise<void> release = BlockWorker();
   const auto a = NewRun(kLarge, 1, 'a');
   const auto b = NewRun(kLarge, 1, 'b');
@@ -130,7 +130,7 @@ TEST_F(RequestRunTest, WhatWouldWaitTooLongIsRefusedOnceItIsRead) {
   EXPECT_EQ(log_, "ABaCc");
 }
 
-TEST_F(RequestRunTest, WhatCannotMeetItsDeadlineIsDroppedWhileOthersWait) {
+TEST_F(RequestRunTest, ARequestThatCannotMeetItsDeadlineIsDropped) {
   admission_.costs().Record(RequestKind::kOther, kLarge, absl::Hours(2));
   std::promise<void> release = BlockWorker();
   const auto dropped = NewRun(kLarge, 1, 'd');
@@ -148,7 +148,7 @@ TEST_F(RequestRunTest, WhatCannotMeetItsDeadlineIsDroppedWhileOthersWait) {
   EXPECT_THAT(alone->Wait(), IsOk());
 }
 
-TEST_F(RequestRunTest, OverTheLimitIsRefusedOnceItIsRead) {
+TEST_F(RequestRunTest, ARequestOverTheLimitIsRefusedOnceItIsRead) {
   const auto run = NewRun(10 * kLarge + 1, 1, 'x');
   run->Begin();
   EXPECT_EQ(ErrorReason(run->Wait()), "OVERLOADED");

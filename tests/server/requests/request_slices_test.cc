@@ -148,7 +148,7 @@ TEST(MethodThreadsTest, WritesToTheCatalogHaveThreadsOfTheirOwn) {
   }
 }
 
-TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
+TEST_F(RequestRunTest, ACancelledRequestIsDroppedBetweenSlices) {
   std::promise<void> release = BlockWorker();
   const auto run = NewRun(kLarge, 100, 'x');
   run->Begin();

@@ -86,7 +86,7 @@ TEST(EvaluateTest, OnlyJudgedDocumentsAreRanked) {
   EXPECT_DOUBLE_EQ(first.metrics[kNdcgAt1], 1.0 / 3);
 }
 
-TEST(EvaluateTest, QueriesWithoutRelevantDocumentsAreLeftOut) {
+TEST(EvaluateTest, QueriesWithoutRelevantDocumentsAreExcluded) {
   const Evaluation evaluation = Evaluate(SmallRanker(), SmallCollection(), {});
   ASSERT_EQ(evaluation.queries.size(), 2u);
   EXPECT_EQ(evaluation.queries[0].query, 0u);
@@ -127,7 +127,7 @@ TEST(EvaluateTest, PartOfTheQueriesHasAMeanOfItsOwn) {
   EXPECT_EQ(part.summary.mean, part.queries[0].metrics);
 }
 
-TEST(EvaluateTest, WhatARunDoesNotListIsNotFound) {
+TEST(EvaluateTest, DocumentsThatARunDoesNotListAreNotFound) {
   // q0 lists d1 only; q2 nothing.
   const Evaluation evaluation = EvaluateRun(
       {.rankings = {{{1, 0.5f}}, {}, {}}}, SmallCollection(), {.run_depth = 5});

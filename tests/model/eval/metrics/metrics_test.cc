@@ -213,7 +213,7 @@ Ranks RanksOf(const std::vector<float>& scores,
   return ranks;
 }
 
-TEST(RelevantRanksTest, RanksByFallingScore) {
+TEST(RelevantRanksTest, RanksByDescendingScore) {
   EXPECT_THAT(RanksOf({0.1f, 0.9f, 0.5f, -0.2f}, {{0, 1}, {1, 2}, {3, 3}}),
               ElementsAre(Pair(1, 2), Pair(3, 1), Pair(4, 3)));
 }
@@ -236,7 +236,7 @@ TEST(RelevantRanksTest, ScoresThatAreNoNumbersRankNothing) {
               ElementsAre(Pair(2, 2)));
 }
 
-TEST(RelevantRanksTest, NotRankedDocumentsAreLeftOut) {
+TEST(RelevantRanksTest, NotRankedDocumentsAreOmitted) {
   EXPECT_THAT(RanksOf({kNotRanked, 1, 2}, {{0, 3}, {1, 2}}),
               ElementsAre(Pair(2, 2)));
 }

@@ -59,16 +59,16 @@ TEST(PairedTestsTest, EqualRankersDoNotDiffer) {
   EXPECT_EQ(result.randomization_p, 1);
 }
 
-TEST(PairedTestsTest, OneQuerySaysNothing) {
+TEST(PairedTestsTest, OneQueryHasNoSignificance) {
   EXPECT_EQ(ComparePaired(Differences{1}).t_test_p, 1);
   EXPECT_EQ(ComparePaired(Differences{1}).delta, 1);
 }
 
-TEST(PairedTestsTest, ConstantDifferenceIsCertain) {
+TEST(PairedTestsTest, ConstantDifferenceHasPZero) {
   EXPECT_EQ(ComparePaired(Differences{0.5, 0.5, 0.5}).t_test_p, 0);
 }
 
-TEST(HolmCorrectionTest, MultipliesTheSmallestMostAndNeverFalls) {
+TEST(HolmCorrectionTest, KeepsTheOrderOfThePValues) {
   EXPECT_THAT(HolmCorrection(std::vector<double>{0.01, 0.04, 0.03}),
               ElementsAre(DoubleNear(0.03, 1e-15), DoubleNear(0.06, 1e-15),
                           DoubleNear(0.06, 1e-15)));

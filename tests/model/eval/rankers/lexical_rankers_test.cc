@@ -228,7 +228,7 @@ TEST(LexicalRankerTest, ScoreSomePicksOutOfScoreAll) {
   EXPECT_EQ(some, (std::vector<float>{all[3], all[0]}));
 }
 
-TEST(LexicalRankerTest, QueriesOfACallDoNotTouchEachOther) {
+TEST(LexicalRankerTest, QueriesOfACallAreIndependent) {
   ASSERT_OK_AND_ASSIGN(const auto ranker, CreateBm25Ranker(kDesserts, {}));
   const std::vector<std::string_view> queries = {"cream", "", "apple"};
   std::vector<float> scores(12, -1);

@@ -95,7 +95,7 @@ TEST(TranslationRankersTest, AnInterruptEndsTheTranslationOfDocuments) {
   CatchInterrupts();
 }
 
-TEST(PhraseRankerTest, QueriesOfACallDoNotTouchEachOther) {
+TEST(PhraseRankerTest, QueriesOfACallAreIndependent) {
   ASSERT_OK_AND_ASSIGN(const auto ranker,
                        CreatePhraseRanker(*OnePair(), kDocuments, {0.5, 0.5}));
   const std::vector<std::string_view> queries = {"q x q x q", "", "x"};
