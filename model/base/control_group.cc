@@ -78,6 +78,7 @@ int ProcessorQuota(const ControlGroups& groups) {
   std::int64_t least = 0;
   for (const fs::path& folder : folders.version2) {
     std::ifstream file(folder / "cpu.max");
+    // The file is "QUOTA PERIOD": one stream gives both.
     LowerByQuota(file, file, least);
   }
   for (const fs::path& folder : folders.version1) {

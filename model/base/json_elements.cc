@@ -106,7 +106,9 @@ hn::Vec<decltype(kInts)> Round(Floats sizes, Floats powers) {
       RoundHalf(hn::LowerHalf(half, sizes), hn::LowerHalf(half, powers)));
 }
 
-// dividends / 10,000, rounded down.
+// dividends / 10,000, rounded down. The factor is off by less than 0.12, so the
+// quotient of a dividend below 10^8 by less than 10^-6: too little to reach the
+// next whole number.
 Bits DivideBy10000(Bits dividends) {
   constexpr int kShift = 45;
   const auto factor = hn::Set(kBits, 3'518'437'209);  // 2^45 / 10,000, up
@@ -117,7 +119,8 @@ Bits DivideBy10000(Bits dividends) {
                         hn::MulEven(hn::BitCast(kBits, odds), factor)))));
 }
 
-// The two digits of each number below 100.
+// The two digits of each number below 100. 6,554 / 2^16 is a little more than
+// 1 / 10, which is exact for such numbers.
 Pairs Digits(Pairs numbers) {
   const auto tens = hn::MulHigh(numbers, hn::Set(kPairs, 6'554));
   const auto ones = numbers - tens * hn::Set(kPairs, 10);
@@ -156,6 +159,7 @@ void FormatDecimals(const float* elements, BlockText& text) {
     const auto fours = hn::BitCast(
         kPairs,
         hn::Or(high, hn::ShiftLeft<16>(low - high * hn::Set(kBits, 10'000))));
+    // 5,243 / 2^19 is a little more than 1 / 100: exact below 10,000.
     const auto hundreds =
         hn::ShiftRight<3>(hn::MulHigh(fours, hn::Set(kPairs, 5'243)));
     hn::StoreInterleaved2(Digits(hundreds),
@@ -197,6 +201,8 @@ char* WriteBlock(const float* elements, int count, char* to) {
       *to = '-';
       to += std::signbit(elements[i]);
       std::memcpy(to, &text.first[i], 4);
+      // "0." and num_decimals - 8 digits precede the last eight. The rest of
+      // the four bytes is overwritten.
       to += text.num_decimals[i] - 6;
       std::memcpy(to, &text.last_eight[4 * i], 8);
       to += 8;

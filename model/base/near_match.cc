@@ -36,7 +36,8 @@ std::string NearMatch(std::string_view typed,
   if (typed.empty() || typed.size() > kMaxBytes) return "";
   std::string wanted(typed);
   std::replace(wanted.begin(), wanted.end(), '-', '_');
-  // A short name is two edits away from too many others.
+  // The largest distance that is accepted, then the least so far. A short name
+  // is two edits away from too many others.
   int least = wanted.size() < 5 ? 1 : 2;
   std::string best, begins;
   int num_begins = 0;

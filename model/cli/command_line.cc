@@ -238,6 +238,10 @@ absl::Status CommandLine::Impl::CheckExtras(SplitArguments given) {
 
 absl::StatusOr<std::string> CommandLine::ParseArguments(
     const std::vector<std::string>& arguments) {
+  // Split takes apart what CLI11 would misread; CLI11 assigns the rest to flags
+  // and commands. Help and version come before the errors below, so that they
+  // work in a line that is wrong elsewhere. Values are read last, when each
+  // flag has its strongest source.
   SplitArguments given = Split(arguments, *impl_);
   impl_->selected = nullptr;
   try {

@@ -222,7 +222,8 @@ absl::Status UseLine(const ConfigLine& line, const std::string& path,
         line.written));
   }
   // Sections of other commands are checked but not used: one file may serve
-  // all commands.
+  // all commands. A file never replaces what the environment or the command
+  // line gave.
   const bool in_use = owner == &program || owner == selected;
   if (in_use && flag->source <= FlagSource::kFile) {
     flag->Give(FlagSource::kFile, absl::StrJoin(line.values, ","),
@@ -277,6 +278,8 @@ SplitArguments Split(const std::vector<std::string>& arguments,
     } else if (has_value) {
       result.tokens.push_back("--" + name);
       result.tokens.push_back(argument.substr(equals + 1));
+      // A value may begin with one dash, as -5 does. Two dashes are the next
+      // flag, so this one has lost its value.
     } else if (i + 1 < arguments.size() &&
                !arguments[i + 1].starts_with("--")) {
       result.tokens.push_back(argument);

@@ -1,3 +1,7 @@
+// Three families of overloads: Format writes a value, Parse reads one
+// number or duration, and Read sets a field from the whole text of its
+// flag. A new type of flag needs one of each where no template serves it,
+// and a line of SEMRANK_INSTANTIATE.
 #include "model/cli/flag_spec.h"
 
 #include <algorithm>

@@ -28,6 +28,8 @@ absl::StatusOr<OutputFolder> OutputFolder::Create(const std::string& path) {
 }
 
 OutputFolder::~OutputFolder() {
+  // The innermost folder is first. If it cannot be removed, its parents are not
+  // empty either.
   for (const std::string& folder : created_) {
     if (rmdir(folder.c_str()) != 0) return;
   }
