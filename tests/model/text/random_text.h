@@ -11,6 +11,8 @@
 #include <random>
 #include <string>
 
+#include "model/text/unicode.h"
+
 namespace semrank {
 
 // Encodes one code point; surrogates too, which gives invalid UTF-8.
@@ -19,10 +21,6 @@ inline std::string Utf8(std::int32_t code_point) {
   const auto length = utf8proc_encode_char(code_point, bytes);
   return std::string(reinterpret_cast<const char*>(bytes),
                      static_cast<std::size_t>(length));
-}
-
-inline bool IsSurrogate(std::int32_t code_point) {
-  return code_point >= 0xD800 && code_point <= 0xDFFF;
 }
 
 inline std::string RandomAscii(std::mt19937& random, int length) {
