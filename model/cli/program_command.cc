@@ -167,7 +167,7 @@ std::string HelpText(const ProgramCommand& program, bool all,
                           program.info.name);
   }
   std::vector<HelpEntry> entries;
-  // Their number shows that there are more: who needs one looks for it.
+  // Their number is printed, so that readers know of --help-all.
   int num_hidden = 0;
   for (const Flag* flag : program.FlagsInUse()) {
     if (topic != nullptr &&

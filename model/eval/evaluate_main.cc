@@ -40,7 +40,7 @@ constexpr ProgramInfo kInfo = {
 
 Prints NDCG@1, @3 and @10, MAP, MRR and P@10, means over the queries, with
 standard errors below them. For documents of equal score each is the mean over
-all of their orders. Queries without a document of grade 1 or more are left out.
+all of their orders. Queries without a document of grade 1 or more are excluded.
 
 A model beside two baselines, each query ranking the whole collection:
   semrank-eval --ranker=bm25,letter_tfidf,model --model_dir=models/shop \
@@ -90,8 +90,8 @@ constexpr ProgramInfo kInspectInfo = {
 Prints the words that excite each unit of the output layer most (table 7 of the
 DSSM paper). For a CLSM: the units of the max-pooling layer that are most active
 in both texts, and the words that won them (figure 4 of the CLSM paper); or how
-much alike the contexts of a word are to it (table 2). Without a model: the
-words that occur in the same texts most (DICE, SSI 2.2.1).
+similar the contexts of a word are (table 2). Without a model: the words that
+occur in the same texts most (DICE, SSI 2.2.1).
 )"};
 
 // Standard output holds results alone, which scripts parse.
@@ -209,7 +209,7 @@ class RankerEvaluator {
           options_.files.documents, run.num_unknown_documents,
           options_.evaluate.candidates == Candidates::kAll
               ? "they keep their ranks, and are relevant if the qrels say so"
-              : "--candidates=judged leaves them out"));
+              : "--candidates=judged omits them"));
     }
     return run;
   }

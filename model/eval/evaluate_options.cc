@@ -182,7 +182,7 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
             "word_tfidf, ulm (unigram language model), mrf (sequential "
             "dependence), qe (query expansion), wtm and ptm (word and phrase "
             "translation), a pair such as model+bm25, or run:FILE, a TREC run. "
-            "With +name_match behind it, documents whose name is the query "
+            "With +name_match after it, documents whose name is the query "
             "come first, as in the server's search.");
   flags.Add("baseline", &options.baseline,
             "Compares each of --ranker with this ranker: differences, p "
@@ -265,7 +265,7 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
             "FILE");
   flags.Add("per_query", &options.per_query,
             "File for the metrics of each query, query_id<TAB>metric<TAB>value "
-            "a line, and the baseline's value behind it; for one ranker. Empty "
+            "a line, and the baseline's value after it; for one ranker. Empty "
             "= none.",
             "FILE");
   flags.Add("run_out", &options.run_out,

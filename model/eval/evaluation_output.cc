@@ -45,7 +45,7 @@ nlohmann::ordered_json SlicesToJson(const Results& results,
 
 std::string FormatCollection(const Collection& collection,
                              const EvaluateOptions& options) {
-  // The others are left out of every mean.
+  // Means exclude the others.
   const auto num_queries = std::count_if(
       collection.queries.begin(), collection.queries.end(),
       [](const JudgedQuery& query) { return query.HasRelevant(); });

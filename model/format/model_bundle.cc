@@ -31,7 +31,7 @@ absl::StatusOr<TensorMap> CheckBundle(const ModelBundle& bundle) {
   for (const TensorView& tensor : bundle.tensors) {
     if (!tensors.emplace(tensor.name, tensor).second) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("tensor \"%s\" is there twice", tensor.name));
+          absl::StrFormat("tensor \"%s\" is repeated", tensor.name));
     }
   }
   SEMRANK_RETURN_IF_ERROR(

@@ -92,6 +92,7 @@ absl::Status CheckDimensions(const v1::ModelConfig& config) {
     SEMRANK_RETURN_IF_ERROR(
         CheckFieldRange("a value of hidden_dims", width, 1, kMaxLayerWidth));
   }
+  // SSI's embedding_dim depends on its variant (CheckSsiShape).
   if (config.tower() == v1::TOWER_KIND_SSI) return absl::OkStatus();
   return CheckFieldRange("embedding_dim", config.embedding_dim(), 1,
                          kMaxLayerWidth);
@@ -201,6 +202,7 @@ absl::Status CheckSsiShape(const v1::ModelConfig& config) {
   SEMRANK_RETURN_IF_ERROR(
       CheckFieldRange("embedding_dim", config.embedding_dim(),
                       has_vectors ? 1 : 0, has_vectors ? kMaxLayerWidth : 0));
+  // U'U + I has one table for both sides.
   const bool symmetric = variant == v1::SSI_VARIANT_SYMMETRIC;
   if (config.shared_towers() != symmetric) {
     return WrongField("shared_towers", symmetric ? "false" : "true",
@@ -312,7 +314,7 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
   if (!config.has_lexical()) return absl::OkStatus();
   if (config.tower() == v1::TOWER_KIND_SSI) {
     return absl::InvalidArgumentError(
-        "lexical is there, but TOWER_KIND_SSI has words of its own");
+        "lexical is set, but TOWER_KIND_SSI compares words itself");
   }
   const v1::LexicalSpec& lexical = config.lexical();
   // The condition is true for NaN too. A weight of 1 would leave the towers
@@ -365,7 +367,7 @@ absl::Status CheckModelConfig(const v1::ModelConfig& config) {
   if (config.tower() == v1::TOWER_KIND_SSI) return CheckSsiConfig(config);
   if (config.has_ssi()) {
     return absl::InvalidArgumentError(
-        "ssi is there, but the tower has no use for it");
+        "ssi is set, but the tower does not use it");
   }
   return absl::OkStatus();
 }

@@ -71,8 +71,8 @@ constexpr int kCacheLineBytes = 64;
 constexpr float kLargestIntegerScale = 0x1p60f;
 
 // Sort key: ascending keys are descending scores, then ascending indices. The
-// high half is the score's bits, mapped to an integer that falls as the score
-// rises; the low half is the index.
+// high half is the score's bits, mapped to an integer that is lower for a
+// higher score; the low half is the index.
 std::int64_t ToKey(float score, std::size_t index) {
   // The bits of a NaN are above those of infinity.
   if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
@@ -82,8 +82,8 @@ std::int64_t ToKey(float score, std::size_t index) {
   // below zero, negative ones from zero upwards.
   const auto negative =
       static_cast<std::uint32_t>(std::bit_cast<std::int32_t>(bits) >> 31);
-  const std::uint32_t falling = bits ^ ~(negative >> 1);
-  return static_cast<std::int64_t>(std::uint64_t{falling} << 32 | index);
+  const std::uint32_t descending = bits ^ ~(negative >> 1);
+  return static_cast<std::int64_t>(std::uint64_t{descending} << 32 | index);
 }
 
 std::uint32_t IndexOf(std::int64_t key) {

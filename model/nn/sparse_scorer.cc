@@ -19,7 +19,7 @@ absl::StatusOr<std::unique_ptr<SparseScorer>> SparseScorer::Create(
       (weights.pair_weights != nullptr) != (weights.num_buckets > 0) ||
       (!weights.adds_identity && weights.pair_weights == nullptr)) {
     return absl::InvalidArgumentError(
-        "the weights of the words make no sparse part of a score");
+        "the sparse part of a score has missing or contradictory weights");
   }
   // make_unique cannot reach the private constructor.
   return std::unique_ptr<SparseScorer>(

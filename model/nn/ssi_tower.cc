@@ -94,7 +94,7 @@ absl::StatusOr<std::unique_ptr<SsiTower>> SsiTower::Create(
   if (rows.num_words < 1 || rows.num_rows < 0 ||
       rows.num_own_rows() > rows.num_words || weights.dim < 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%d words with %d rows of %d elements make no tower",
+        absl::StrFormat("%d words with %d rows of %d elements are not a tower",
                         rows.num_words, rows.num_rows, weights.dim));
   }
   if (weights.idf == nullptr || (weights.dim > 0 && weights.table == nullptr) ||

@@ -1,6 +1,6 @@
 // SpelledRuns writes the characters of a run into run_ as they come. The first
 // kept_bytes_ of them, up to the last letter or kept sign, belong to the run;
-// signs behind them only if another letter follows. EndRun drops the rest, and
+// signs after them only if another letter follows. EndRun drops the rest, and
 // the whole run if it has no sign that makes it more than a word.
 #include "model/text/further_words.h"
 
@@ -138,7 +138,7 @@ void SpelledRuns::AddLetter(std::int32_t letter) {
 }
 
 void SpelledRuns::AddSign(std::int32_t sign) {
-  // Behind a digit the mark is the sign of inches; elsewhere it quotes.
+  // After a digit the mark is the sign of inches; elsewhere it quotes.
   if (sign == '"' && !after_digit_) return EndRun();
   if (after_letter_) {
     after_joint_ = true;
@@ -152,7 +152,7 @@ void SpelledRuns::AddSign(std::int32_t sign) {
     if (IsKeptBefore(sign)) AppendUtf8(sign, run_);
     return;
   }
-  // A sign is kept behind the letters only if no dropped one is between.
+  // A sign after the letters is kept only if no dropped one is between.
   const bool is_next = kept_bytes_ == run_.size();
   AppendUtf8(sign, run_);
   if (!is_next || !IsKeptBehind(sign)) return;

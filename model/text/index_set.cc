@@ -63,7 +63,7 @@ void IndexSet::SortAndCount(std::size_t begin,
   const auto num_distinct = static_cast<std::size_t>(last - first);
   indices.resize(begin + num_distinct);
   // Most features of a title occur once. So all counts begin as 1, and only
-  // repeats are looked up. The first resize drops whatever is behind `begin`,
+  // repeats are looked up. The first resize drops what follows `begin`,
   // since resize fills only what it adds.
   counts.resize(begin);
   counts.resize(begin + num_distinct, 1.0f);
