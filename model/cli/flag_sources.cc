@@ -111,13 +111,14 @@ std::optional<std::string> UnquotedString(std::string_view value) {
   return absl::StrReplaceAll(inside, {{"\\\\", "\\"}, {"\\\"", "\""}});
 }
 
-// An address such as [::1]:50051: CLI11 would read it as an array, and drop its
-// last digit.
+// An address such as [::1]:50051, or several with commas between them: CLI11
+// would read an array, and drop the last digit. In an array that ends in
+// another line, a bracket or a comma precedes the end of the first address.
 bool IsAddress(absl::string_view value) {
   return absl::StartsWith(value, "[") && !absl::EndsWith(value, "]") &&
          absl::StrContains(value, "]:") &&
-         // An array may begin here and end in another line.
-         value.find_first_of("\"',") == value.npos;
+         value.find_first_of("\"'") == value.npos &&
+         value.substr(0, value.find("]:")).find_last_of("[,") == 0;
 }
 
 // Marks a value that stands in hexadecimal digits.

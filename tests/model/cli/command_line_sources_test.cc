@@ -95,6 +95,8 @@ TEST_F(CommandLineTest, AnAddressInBracketsIsNoArray) {
   ASSERT_THAT(ParseFile("model_dir = [::1]:50051 # IPv6\r\ngamma=2\n"), IsOk());
   EXPECT_EQ(options_.model_dir, "[::1]:50051");
   EXPECT_EQ(options_.gamma, 2);
+  ASSERT_THAT(ParseFile("train = [::1]:50051,[::2]:50052\n"), IsOk());
+  EXPECT_THAT(options_.train, ElementsAre("[::1]:50051", "[::2]:50052"));
   ASSERT_THAT(ParseFile("train = [\"http://[::1]:8080\",\n\"b.tsv\"]\n"),
               IsOk());
   EXPECT_THAT(options_.train, ElementsAre("http://[::1]:8080", "b.tsv"));
