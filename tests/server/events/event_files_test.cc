@@ -8,9 +8,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "tests/server/events/full_disk.h"
 #include "tests/support/event_folder.h"
 #include "tests/support/event_lines.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

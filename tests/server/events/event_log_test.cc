@@ -14,8 +14,8 @@
 
 #include "server/base/errors.h"
 #include "server/events/event_files.h"
-#include "tests/server/events/full_disk.h"
 #include "tests/support/event_folder.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,7 +1,7 @@
 // While it lives, writes to files beyond a number of bytes fail as on a full
 // disk.
-#ifndef SEMRANK_TESTS_SERVER_EVENTS_FULL_DISK_H_
-#define SEMRANK_TESTS_SERVER_EVENTS_FULL_DISK_H_
+#ifndef SEMRANK_TESTS_SUPPORT_FULL_DISK_H_
+#define SEMRANK_TESTS_SUPPORT_FULL_DISK_H_
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -30,4 +30,4 @@ class FullDisk {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_TESTS_SERVER_EVENTS_FULL_DISK_H_
+#endif  // SEMRANK_TESTS_SUPPORT_FULL_DISK_H_
