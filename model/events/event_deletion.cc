@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,10 @@
 
 namespace semrank {
 namespace {
+
+bool IsEvent(const EventRecord& record) {
+  return std::holds_alternative<Event>(record);
+}
 
 using UseRecord = std::function<absl::Status(const EventFileReader& reader,
                                              const EventRecord& record)>;
@@ -33,11 +38,17 @@ absl::Status ReadAll(const std::string& path, const BadLineLimit& max_bad_lines,
   }
 }
 
-// Finds the user's records; returns the files that have some.
-absl::StatusOr<std::set<std::string>> FindFiles(
-    const std::string& folder, const BadLineLimit& max_bad_lines,
-    UserRecords& user) {
-  std::set<std::string> files;
+// The files that have records of the user.
+struct UserFiles {
+  std::set<std::string> with_events;
+  std::set<std::string> with_impressions;
+};
+
+// Notes the user's impressions, and finds the files of the user's records.
+absl::StatusOr<UserFiles> FindFiles(const std::string& folder,
+                                    const BadLineLimit& max_bad_lines,
+                                    UserRecords& user) {
+  UserFiles files;
   SEMRANK_RETURN_IF_ERROR(ReadAll(
       folder, max_bad_lines,
       [&](const EventFileReader& /*reader*/, const EventRecord& record) {
@@ -48,14 +59,17 @@ absl::StatusOr<std::set<std::string>> FindFiles(
   SEMRANK_RETURN_IF_ERROR(
       ReadAll(folder, max_bad_lines,
               [&](const EventFileReader& reader, const EventRecord& record) {
-                if (user.Has(record)) files.insert(reader.path());
+                if (!user.Has(record)) return absl::OkStatus();
+                (IsEvent(record) ? files.with_events : files.with_impressions)
+                    .insert(reader.path());
                 return absl::OkStatus();
               }));
   return files;
 }
 
-absl::Status RewriteFile(const std::string& path, const UserRecords& removed,
-                         const BadLineLimit& max_bad_lines,
+// Removes the user's events from a file, or the user's impressions.
+absl::Status RewriteFile(const std::string& path, const UserRecords& user,
+                         bool events, const BadLineLimit& max_bad_lines,
                          DeletedRecords& deleted) {
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement file,
                            FileReplacement::Create(path, kEventFileMode));
@@ -63,12 +77,14 @@ absl::Status RewriteFile(const std::string& path, const UserRecords& removed,
   SEMRANK_RETURN_IF_ERROR(
       ReadAll(path, max_bad_lines,
               [&](const EventFileReader& reader, const EventRecord& record) {
-                if (!removed.Has(record)) return writer.Add(reader.line());
+                if (IsEvent(record) != events || !user.Has(record)) {
+                  return writer.Add(reader.line());
+                }
                 deleted.Count(record);
                 return absl::OkStatus();
               }));
   SEMRANK_RETURN_IF_ERROR(writer.Finish());
-  ++deleted.files;
+  // zstd refuses a file without a frame, so an empty one is removed.
   if (!writer.is_empty()) return file.Commit();
   if (unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
   return SyncDirectory(std::filesystem::path(path).parent_path().string());
@@ -95,12 +111,22 @@ absl::StatusOr<DeletedRecords> DeleteUser(const std::string& folder,
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor lock, LockEventFolder(folder));
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash, KeyedHash::Open(folder));
   UserRecords records(hash(HashedKind::kUser, user));
-  SEMRANK_ASSIGN_OR_RETURN(const std::set<std::string> files,
+  SEMRANK_ASSIGN_OR_RETURN(UserFiles files,
                            FindFiles(folder, max_bad_lines, records));
+  // Impressions are removed last, from all files: a call that repeats an
+  // interrupted one finds the user's events by them. So a file that has both is
+  // written twice.
   DeletedRecords deleted;
-  for (const std::string& path : files) {
-    SEMRANK_RETURN_IF_ERROR(RewriteFile(path, records, max_bad_lines, deleted));
+  for (const std::string& path : files.with_events) {
+    SEMRANK_RETURN_IF_ERROR(
+        RewriteFile(path, records, /*events=*/true, max_bad_lines, deleted));
   }
+  for (const std::string& path : files.with_impressions) {
+    SEMRANK_RETURN_IF_ERROR(
+        RewriteFile(path, records, /*events=*/false, max_bad_lines, deleted));
+  }
+  files.with_events.merge(files.with_impressions);
+  deleted.files = std::ssize(files.with_events);
   return deleted;
 }
 

@@ -38,7 +38,7 @@ class UserRecords {
 struct DeletedRecords {
   std::int64_t impressions = 0;
   std::int64_t events = 0;
-  std::int64_t files = 0;  // that were written anew or removed
+  std::int64_t files = 0;  // rewritten or removed
 
   void Count(const EventRecord& record) {
     ++(std::holds_alternative<Event>(record) ? events : impressions);
@@ -47,8 +47,8 @@ struct DeletedRecords {
 
 // Removes the impressions of `user`, as the application named it, and the
 // events that belong to them. Each file that has some is replaced atomically,
-// under its name, or removed if nothing is left. An interrupted call can be
-// repeated.
+// under its name, or removed if no record remains. An interrupted call can be
+// repeated: it removes the impressions last.
 //
 //   Errors   FailedPrecondition while a server writes in the folder: its file
 //            cannot be replaced. NotFound if the folder has no key. The errors

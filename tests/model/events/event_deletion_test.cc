@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "model/events/event_frames.h"
 #include "model/events/event_writer.h"
 #include "model/events/keyed_hash.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -96,6 +98,23 @@ TEST_F(EventDeletionTest, FileOfTheUserAloneIsRemoved) {
   EXPECT_EQ(deleted.files, 1);
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_THAT(Read(), ElementsAre("b1"));
+}
+
+TEST_F(EventDeletionTest, AnInterruptedCallCanBeRepeated) {
+  WriteFile(1, ListOf("a1", ann_));
+  // What stays of this file does not fit on the disk.
+  std::mt19937 random(1);
+  std::string id(4'096, '\0');
+  for (char& c : id) c = static_cast<char>('a' + random() % 26);
+  WriteFile(2, ClickOn("a1") + ListOf(id, bob_));
+  {
+    const FullDisk full_disk(1'024);
+    EXPECT_FALSE(DeleteUser(dir_.path(), "ann", 0).ok());
+  }
+  ASSERT_OK_AND_ASSIGN(const DeletedRecords deleted,
+                       DeleteUser(dir_.path(), "ann", 0));
+  EXPECT_EQ(deleted.events, 1);
+  EXPECT_THAT(Read(), ElementsAre(id));
 }
 
 TEST_F(EventDeletionTest, FolderOfARunningServerIsRefused) {
