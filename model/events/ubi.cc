@@ -88,6 +88,9 @@ std::uint32_t ShownPosition(const UbiObject& attributes) {
 absl::StatusOr<EventRecord> ReadUbiEvent(const UbiObject& object) {
   Event event{.impression = TextOf(object, "query_id"),
               .kind = KindOf(TextOf(object, "action_name"))};
+  if (event.kind.empty()) {
+    return absl::InvalidArgumentError("has an action_name that is not a text");
+  }
   SEMRANK_ASSIGN_OR_RETURN(event.time_ms, TimeOf(object));
   UbiObject attributes, shown;
   if (Get(object, "event_attributes", attributes)) {
@@ -122,7 +125,7 @@ absl::Status ReadUbiRecord(const UbiValue& value, UbiRecords& records) {
   }
   if (Get(object, "_source", source)) object = source;
   UbiValue member;
-  const bool is_event = Get(object, "action_name", member);
+  const bool is_event = Get(object, "action_name", member) && !member.is_null();
   if (!is_event && !Get(object, "user_query", member) &&
       !Get(object, "query_response_hit_ids", member)) {
     return absl::InvalidArgumentError("has neither action_name nor user_query");
