@@ -24,18 +24,21 @@ bool RecordWriter::Add(Impression& impression) {
 absl::Status RecordWriter::Add(EventReport& report) {
   // All or nothing: the caller would not know which records were kept.
   const std::size_t num_before = lines_.size();
-  absl::Status status;
+  const auto refuse = [&](std::string_view field) {
+    lines_.Truncate(num_before);
+    return TooLarge(field);
+  };
   for (std::size_t i = 0; i < report.impressions.size(); ++i) {
     if (!Add(report.impressions[i])) {
-      status.Update(TooLarge(absl::StrFormat("impressions[%d]", i)));
+      return refuse(absl::StrFormat("impressions[%d]", i));
     }
   }
-  // Repeated events of the request are gone, so that their numbers are others.
+  // The error names no index: the report lacks the repeated events of the
+  // request, so its indices differ from those of the caller.
   for (const Event& event : report.events) {
-    if (!AddLine(event, event.impression)) status.Update(TooLarge("events"));
+    if (!AddLine(event, event.impression)) return refuse("events");
   }
-  if (!status.ok()) lines_.Truncate(num_before);
-  return status;
+  return absl::OkStatus();
 }
 
 template <typename Record>
@@ -49,19 +52,20 @@ bool RecordWriter::AddLine(const Record& record, std::string_view impression) {
   ++num_too_large_;
   Log(LogLevel::kWarning,
       absl::StrFormat(
-          "a record of %d bytes is too large for %s, which takes %d",
+          "a record of %d bytes is over the limit of %s, which is %d bytes",
           line_.size(), sink_.name(), sink_.max_line_bytes()),
       errors_);
   return false;
 }
 
+// The log names the sink. The caller is not an operator, and gets no address of
+// another server.
 absl::Status RecordWriter::TooLarge(std::string_view field) const {
-  // line_ still has the record that AddLine refused. The text names Kafka
-  // because no other sink has a limit.
+  // line_ still has the record that AddLine refused.
   return FieldError(
       "INVALID_FIELD", field,
-      absl::StrFormat("makes a record of %d bytes, over the limit of %d that "
-                      "follows from message.max.bytes of Kafka",
+      absl::StrFormat("makes a record of %d bytes, over the limit of %d bytes "
+                      "of the store of events",
                       line_.size(), sink_.max_line_bytes()),
       {{"value", absl::StrCat(line_.size())},
        {"limit", absl::StrCat(sink_.max_line_bytes())}});

@@ -2,8 +2,8 @@
 //
 //   Privacy  users and sessions become keyed hashes, and the query what
 //            EventText says.
-//   Size     a record that is larger than the sink takes has no line. It is
-//            counted and logged.
+//   Size     a record beyond the limit of the sink has no line. It is counted
+//            and logged.
 //   Threads  not thread-safe, except num_too_large.
 #ifndef SEMRANK_SERVER_EVENTS_RECORD_WRITER_H_
 #define SEMRANK_SERVER_EVENTS_RECORD_WRITER_H_

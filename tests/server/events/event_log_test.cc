@@ -248,7 +248,9 @@ TEST_F(EventLogTest, AReportWithARecordThatIsTooLargeIsRefused) {
   const std::string long_query(1'000, 'x');
   const ReportOutcome refused =
       Report({.events = {Click("a", "1")},
-              .impressions = {{.id = "a"}, {.id = "b", .query = long_query}}});
+              .impressions = {{.id = "a"},
+                              {.id = "b", .query = long_query},
+                              {.id = "c", .query = long_query}}});
   EXPECT_THAT(refused.status, StatusIs(absl::StatusCode::kInvalidArgument,
                                        HasSubstr("impressions[1]: makes a")));
   EXPECT_EQ(ErrorReason(refused.status), "INVALID_FIELD");
