@@ -115,13 +115,17 @@ void KafkaClient::NoteError(rd_kafka_t* /*handle*/, int error,
   noted.last_error_code_ = static_cast<rd_kafka_resp_err_t>(error);
 }
 
-std::size_t KafkaClient::MaxMessageBytes() const {
+absl::StatusOr<std::size_t> KafkaClient::MaxMessageBytes() const {
+  constexpr const char* kProperty = "message.max.bytes";
   std::array<char, 32> value = {};
   std::size_t size = value.size();
-  rd_kafka_conf_get(rd_kafka_conf(get()), "message.max.bytes", value.data(),
-                    &size);
   std::size_t num_bytes = 0;
-  static_cast<void>(absl::SimpleAtoi(value.data(), &num_bytes));
+  if (rd_kafka_conf_get(rd_kafka_conf(get()), kProperty, value.data(), &size) !=
+          RD_KAFKA_CONF_OK ||
+      !absl::SimpleAtoi(value.data(), &num_bytes)) {
+    return absl::InternalError(
+        absl::StrFormat("librdkafka does not know its %s", kProperty));
+  }
   return num_bytes;
 }
 

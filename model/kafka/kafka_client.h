@@ -57,8 +57,8 @@ class KafkaClient {
   const std::string& topic() const { return topic_; }
 
   // message.max.bytes: the largest message that the client sends, with its key
-  // and headers.
-  std::size_t MaxMessageBytes() const;
+  // and headers. At least 1,000, the least that librdkafka accepts.
+  absl::StatusOr<std::size_t> MaxMessageBytes() const;
 
   // `error` as a status; OK for none.
   absl::Status StatusOf(rd_kafka_resp_err_t error) const;

@@ -44,8 +44,9 @@ absl::StatusOr<std::unique_ptr<KafkaEventSink>> KafkaEventSink::Open(
                           {"compression.codec", "lz4"}},
            .properties_file = options.properties_file,
            .on_delivery = &OnDelivery}));
-  // librdkafka allows no limit below 1,000 bytes.
-  sink->max_line_bytes_ = sink->client_->MaxMessageBytes() - kMaxOverhead;
+  SEMRANK_ASSIGN_OR_RETURN(const std::size_t max_message_bytes,
+                           sink->client_->MaxMessageBytes());
+  sink->max_line_bytes_ = max_message_bytes - kMaxOverhead;
   return sink;
 }
 
