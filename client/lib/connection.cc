@@ -79,7 +79,9 @@ std::string_view ProtocolHint(const std::string& error, bool uses_tls) {
   if (uses_tls && absl::StrContains(error, "wrong version number")) {
     return " (the server does not speak TLS there: connect without it)";
   }
-  if (!uses_tls && absl::StrContains(error, "Socket closed")) {
+  // A server that dies in the middle of a call closes the socket, too.
+  if (!uses_tls && absl::StrContains(error, "failed to connect") &&
+      absl::StrContains(error, "Socket closed")) {
     return " (it closed the connection at once: a server that speaks TLS does "
            "so, connect with TLS)";
   }

@@ -7,12 +7,16 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <thread>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "client/lib/client_status.h"
 #include "tests/client/lib/fake_server.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/tcp_listener.h"
+#include "tests/support/tcp_proxy.h"
 
 namespace semrank {
 namespace {
@@ -20,6 +24,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Long enough for any call that ends by itself.
 constexpr absl::Duration kAmple = absl::Minutes(1);
@@ -205,6 +210,43 @@ TEST_F(SemrankClientTest, UnreachableServerIsUnavailableAndNamed) {
   EXPECT_THAT(client_->Rank(Request()),
               StatusIs(absl::StatusCode::kUnavailable,
                        HasSubstr("cannot reach " + server_.address())));
+}
+
+TEST_F(SemrankClientTest, OnlyAServerThatRefusesPlainTextSuggestsTls) {
+  const auto rank_once = [this](const std::string& address) {
+    return SemrankClient::Create(
+               {.address = address, .retry = {.max_attempts = 1}})
+        .value()
+        ->Rank(Request())
+        .status();
+  };
+  TcpListener refusing;
+  std::thread server([&] {
+    char bytes[4'096];
+    const int client = refusing.Accept();
+    EXPECT_GT(read(client, bytes, sizeof(bytes)), 0);
+    // Reads the rest, since to close with unread bytes is a reset.
+    shutdown(client, SHUT_WR);
+    while (read(client, bytes, sizeof(bytes)) > 0) {
+    }
+    close(client);
+  });
+  EXPECT_THAT(rank_once(refusing.address()),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("with TLS")));
+  server.join();
+  // The proxy dies in the middle of the call, and the connection with it.
+  int port = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(
+      server_.address().substr(server_.address().rfind(':') + 1), &port));
+  auto proxy = std::make_unique<TcpProxy>(port);
+  const std::string address = absl::StrFormat("127.0.0.1:%d", proxy->port());
+  server_.OnRank([&proxy](const v1::RankRequest&, v1::RankResponse*) {
+    proxy.reset();
+    return grpc::Status::OK;
+  });
+  EXPECT_THAT(rank_once(address), StatusIs(absl::StatusCode::kUnavailable,
+                                           AllOf(HasSubstr("Socket closed"),
+                                                 Not(HasSubstr("TLS")))));
 }
 
 TEST_F(SemrankClientTest, SlowResponseFailsAtTheDeadline) {
