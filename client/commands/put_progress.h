@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "client/bulk/resumable_file.h"
@@ -32,21 +33,27 @@ struct PutCounts {
 };
 
 // Keeps the counts in a state file, so that the same command continues after an
-// interruption, at most one block behind; documents that are put again replace
-// themselves.
+// interruption. Save is called once for each block of documents: the next run
+// puts at most one block again, and these documents replace themselves.
+//
+//   Errors   those of the file, with its name. Call Read first, once.
+//   Threads  not thread-safe.
 class SavedProgress {
  public:
   // Empty = no file: Save and Remove do nothing.
-  explicit SavedProgress(const std::string& path) : path_(path) {}
+  explicit SavedProgress(std::string path) : path_(std::move(path)) {}
 
-  // Continues the counts of an earlier run. FailedPrecondition if that had
-  // another `identity`: other documents, options or another server.
+  // Sets `counts` to those of the earlier run, and says so on standard error;
+  // leaves them as they are if there is no file. FailedPrecondition if that run
+  // had another `identity`: other documents, options or another server.
   absl::Status Read(nlohmann::ordered_json identity, PutCounts& counts);
+  // Replaces the file atomically.
   absl::Status Save(const PutCounts& counts);
+  // Removes the file of a run that is complete.
   absl::Status Remove() const;
 
  private:
-  const std::string& path_;
+  const std::string path_;
   ResumableState state_;
 };
 
