@@ -38,9 +38,7 @@ absl::Status RunStreamDeletion(EventsRun& run) {
   const EventsOptions& options = run.options;
   SEMRANK_ASSIGN_OR_RETURN(const EventStream::Options stream, StreamOf(run));
   if (stream.address.kind == EventAddress::Kind::kKafka) {
-    return FlagError("stream", options.stream,
-                     "no record of Kafka can be deleted: all go when the "
-                     "retention of the topic ends");
+    return FlagError("stream", options.stream, kNoKafkaDeletion);
   }
   if (options.user.empty()) return UsageError("--user=ID is required");
   if (options.events_key.empty()) {
@@ -74,7 +72,8 @@ absl::Status RunStreamImport(EventsRun& run) {
   return run.report.Write();
 }
 
-absl::Status CheckSource(const EventsOptions& options) {
+absl::Status CheckSource(const EventsRun& run) {
+  const EventsOptions& options = run.options;
   const bool has_exports =
       !options.ubi_queries.empty() || !options.ubi_events.empty();
   if (has_exports && !options.stream.empty()) {
@@ -85,10 +84,12 @@ absl::Status CheckSource(const EventsOptions& options) {
     return FlagError("max_age", absl::FormatDuration(options.max_age),
                      "needs --stream");
   }
-  const absl::StatusOr<EventAddress> address =
-      ParseStreamAddress(options.stream);
-  if (!options.kafka_config.empty() &&
-      !(address.ok() && address->kind == EventAddress::Kind::kKafka)) {
+  bool is_kafka = false;
+  if (!options.stream.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const EventStream::Options stream, StreamOf(run));
+    is_kafka = stream.address.kind == EventAddress::Kind::kKafka;
+  }
+  if (!options.kafka_config.empty() && !is_kafka) {
     return FlagError("kafka_config", options.kafka_config,
                      absl::StrFormat("needs --stream=%s", kKafkaAddressForm));
   }
@@ -135,7 +136,7 @@ absl::Status RunEventDeletion(EventsRun& run) {
 
 absl::Status RunEventImport(EventsRun& run) {
   const EventsOptions& options = run.options;
-  SEMRANK_RETURN_IF_ERROR(CheckSource(options));
+  SEMRANK_RETURN_IF_ERROR(CheckSource(run));
   const std::string& output = run.common.output_file;
   if (!options.stream.empty() && output.empty()) {
     return UsageError("--output=DIR is required");

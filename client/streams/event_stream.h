@@ -1,14 +1,20 @@
-// The records of a stream of Redis or of a topic of Kafka, in their order.
+// Reads the records of a stream of Redis or of a topic of Kafka.
 //
+//   Order    that of the stream; in a topic, that of each of its partitions.
 //   End      where the stream ended when Begin was called, so that reading ends
 //            also while servers write faster than it reads.
-//   Threads  not thread-safe.
+//   Threads  not thread-safe. A call blocks its thread, and fails if the server
+//            sends nothing for 30 s.
+//   Errors   name the stream without its password. Unavailable or
+//            DeadlineExceeded if the server cannot be reached or does not
+//            respond; PermissionDenied if it refuses the login or a right.
 #ifndef SEMRANK_CLIENT_STREAMS_EVENT_STREAM_H_
 #define SEMRANK_CLIENT_STREAMS_EVENT_STREAM_H_
 
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,33 +23,37 @@
 
 namespace semrank {
 
+// Why Kafka deletes no record on request.
+inline constexpr std::string_view kNoKafkaDeletion =
+    "no record of Kafka can be deleted: all go when the retention of the topic "
+    "ends";
+
 class EventStream {
  public:
   struct Options {
-    EventAddress address = {};      // no folder
-    RedisTlsFiles tls = {};         // of rediss://
-    std::string kafka_config = {};  // file of librdkafka properties
+    EventAddress address = {};      // kRedis or kKafka
+    RedisTlsFiles tls = {};         // used with rediss://
+    std::string kafka_config = {};  // file of librdkafka properties; "" = none
   };
 
   virtual ~EventStream() = default;
 
-  // Connects. Call it once, before Next. `position` is what position() of an
-  // earlier reader returned; empty = the beginning. InvalidArgument if it is
-  // none; otherwise the error of the connection.
+  // Connects and notes where the stream ends. Call it once, before Next.
+  // `position` is what position() of an earlier reader returned; empty = the
+  // beginning. InvalidArgument if it is not the position of such a stream.
   virtual absl::Status Begin(const std::string& position) = 0;
 
-  // Reads the line of the next record, without newline; an entry of others, who
-  // write to the stream, may be empty or any text. False at the end. Errors
-  // name the stream.
+  // Reads the line of the next record, without newline. False at the end. Other
+  // programs may write to the stream, too: their entries may have any text, or
+  // none.
   virtual absl::StatusOr<bool> Next(std::string& line) = 0;
 
-  // Where a reader begins that is to read what follows the last line; one line
-  // of text.
+  // The position of a reader that continues after the last line; one line of
+  // text without blanks.
   virtual std::string position() const = 0;
 
-  // Deletes the records after each of which position() was one of `positions`.
-  // Fails with Unimplemented for a topic of Kafka, which keeps all records
-  // until its retention ends.
+  // Deletes the records after each of which position() was one of `positions`;
+  // at least one. Unimplemented, with kNoKafkaDeletion, for a topic of Kafka.
   virtual absl::Status Delete(std::span<const std::string> positions) = 0;
 
   // The address without its password.

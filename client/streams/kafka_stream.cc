@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "client/streams/event_stream.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/kafka/kafka_client.h"
 
 namespace semrank {
@@ -106,8 +107,7 @@ class KafkaStream final : public EventStream {
     return absl::StrJoin(offsets_, ",", absl::PairFormatter(":"));
   }
   absl::Status Delete(std::span<const std::string> /*positions*/) override {
-    return absl::UnimplementedError(
-        "Kafka deletes records by the retention of their topic alone");
+    return absl::UnimplementedError(ToAbsl(kNoKafkaDeletion));
   }
   const std::string& name() const override { return client_->name(); }
 

@@ -11,13 +11,25 @@
 
 namespace semrank {
 
-inline void RunRedis(const RedisProcess& redis, const RedisCommand& command) {
+// Null if the command failed.
+inline RedisReply AskRedis(const RedisProcess& redis,
+                           const RedisCommand& command) {
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::seconds(60);
   const auto connection = RedisConnection::Connect(
       ParseRedisUrl(redis.url()).value(), "127.0.0.1", deadline);
-  ASSERT_THAT(connection.status(), IsOk());
-  ASSERT_THAT((*connection)->Call({&command, 1}, deadline).status(), IsOk());
+  EXPECT_THAT(connection.status(), IsOk());
+  if (!connection.ok()) return nullptr;
+  auto replies =
+      (*connection)
+          ->Call({&command, 1}, deadline,
+                 {.max_elements = 100'000, .max_bytes = std::size_t{1} << 20});
+  EXPECT_THAT(replies.status(), IsOk());
+  return replies.ok() ? std::move(replies->front()) : nullptr;
+}
+
+inline void RunRedis(const RedisProcess& redis, const RedisCommand& command) {
+  ASSERT_NE(AskRedis(redis, command), nullptr);
 }
 
 }  // namespace semrank

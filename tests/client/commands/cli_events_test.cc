@@ -206,6 +206,8 @@ TEST_F(CliEventsTest, ImportHasOneSource) {
               needs_kafka);
   EXPECT_THAT(error({"--ubi_queries=q", "--ubi_events=e", "--kafka_config=f"}),
               needs_kafka);
+  EXPECT_THAT(error({"--stream=kafak:h/t", "--kafka_config=f"}),
+              HasSubstr("--stream=kafak:h/t: must be redis://"));
 }
 
 TEST_F(CliEventsTest, DeleteRemovesAUser) {

@@ -10,6 +10,7 @@
 #include "tests/support/event_folder.h"
 #include "tests/support/event_lines.h"
 #include "tests/support/mock_kafka.h"
+#include "tests/support/redis_command.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -52,6 +53,27 @@ class StreamDeletionTest : public ::testing::Test {
     return lists;
   }
 
+  std::vector<std::string> EntryIds() const {
+    std::vector<std::string> ids;
+    const RedisReply entries = AskRedis(redis_, {"XRANGE", "events", "-", "+"});
+    for (std::size_t i = 0; i < entries->elements; ++i) {
+      ids.emplace_back(TextOf(*entries->element[i]->element[0]));
+    }
+    return ids;
+  }
+  // The first entry of each XDEL, in order. The log of slow commands begins
+  // with the last one; element 3 of a command is its name and its arguments.
+  std::vector<std::string> DeletedIds() const {
+    std::vector<std::string> ids;
+    const RedisReply log = AskRedis(redis_, {"SLOWLOG", "GET", "-1"});
+    for (std::size_t i = log->elements; i-- > 0;) {
+      const redisReply& words = *log->element[i]->element[3];
+      if (TextOf(*words.element[0]) != "XDEL") continue;
+      ids.emplace_back(TextOf(*words.element[2]));
+    }
+    return ids;
+  }
+
   RedisProcess redis_;
   EventStream::Options stream_ = {
       .address = ParseStreamAddress(redis_.url() + "/events").value()};
@@ -89,6 +111,18 @@ TEST_F(StreamDeletionTest, AnEntryThatCannotBeReadEndsIt) {
   Append(lines + "text\n");
   EXPECT_THAT(Delete("ann"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(ListsOfRecords(), ElementsAre("1"));
+}
+
+// An interrupted call that is repeated finds events by their list.
+TEST_F(StreamDeletionTest, AListIsDeletedAfterItsEvents) {
+  std::string lines;
+  AppendList("1", "ann", lines);
+  AppendClick("1", lines);
+  Append(lines);
+  RunRedis(redis_, {"CONFIG", "SET", "slowlog-log-slower-than", "0"});
+  const std::vector<std::string> ids = EntryIds();
+  ASSERT_THAT(Delete("ann"), IsOk());
+  EXPECT_THAT(DeletedIds(), ElementsAre(ids[1], ids[0]));
 }
 
 TEST(KafkaDeletionTest, KafkaDeletesNoRecord) {
