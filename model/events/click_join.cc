@@ -82,7 +82,8 @@ class ClickJoin::State {
 
   absl::Status Finish() {
     while (!waiting_.empty()) SEMRANK_RETURN_IF_ERROR(PassOn());
-    counts_.orphans += early_.Forget(std::numeric_limits<std::int64_t>::max());
+    counts_.orphans +=
+        early_.RemoveDue(std::numeric_limits<std::int64_t>::max());
     return absl::OkStatus();
   }
 
@@ -141,8 +142,8 @@ class ClickJoin::State {
     while (num_with_due_time_ > 0 && waiting_.front().due_ms < now_ms) {
       SEMRANK_RETURN_IF_ERROR(PassOn());
     }
-    counts_.orphans += early_.Forget(now_ms);
-    robots_.Forget(now_ms);
+    counts_.orphans += early_.RemoveDue(now_ms);
+    robots_.RemoveEnded(now_ms);
     return absl::OkStatus();
   }
 

@@ -2,6 +2,8 @@
 // list was not read yet, the ids of lists that no longer wait, and the sessions
 // that clicked.
 //
+//   Time     milliseconds since 1970; `now_ms` is that of the stream's clock
+//            (event_clock.h).
 //   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_EVENTS_CLICK_MEMORY_H_
 #define SEMRANK_MODEL_EVENTS_CLICK_MEMORY_H_
@@ -35,7 +37,8 @@ class EarlyClicks {
   static constexpr std::size_t kMaxClicks = 1'000'000;
   static constexpr std::size_t kMaxClicksOfList = 1'000;
 
-  // False if the list has too many.
+  // `due_ms` is when the click is removed if its list has not been read by
+  // then. False if the list has too many.
   bool Add(const Click& click, std::int64_t due_ms) {
     std::vector<Click>& clicks = by_list_[click.list];
     if (clicks.size() == kMaxClicksOfList) return false;
@@ -44,6 +47,7 @@ class EarlyClicks {
     ++size_;
     return true;
   }
+  // Removes and returns the clicks of a list that was read.
   std::vector<Click> Take(std::uint64_t list) {
     const auto found = by_list_.find(list);
     if (found == by_list_.end()) return {};
@@ -52,15 +56,16 @@ class EarlyClicks {
     size_ -= clicks.size();
     return clicks;
   }
-  // Returns how many of them are due, or too many.
-  std::int64_t Forget(std::int64_t now_ms) {
-    std::int64_t num_forgotten = 0;
+  // Removes those that are due, and the oldest ones beyond kMaxClicks; returns
+  // their number.
+  std::int64_t RemoveDue(std::int64_t now_ms) {
+    std::int64_t num_removed = 0;
     while (!queue_.empty() &&
            (queue_.front().first < now_ms || size_ > kMaxClicks)) {
-      num_forgotten += std::ssize(Take(queue_.front().second));
+      num_removed += std::ssize(Take(queue_.front().second));
       queue_.pop_front();
     }
-    return num_forgotten;
+    return num_removed;
   }
   std::size_t num_bytes() const {
     return size_ * sizeof(Click) + queue_.size() * 64;
@@ -128,11 +133,11 @@ class RobotRules {
     found->second.last_ms = std::max(found->second.last_ms, now_ms);
     return found->second.is_robot;
   }
-  // Forgets sessions that have ended.
-  void Forget(std::int64_t now_ms) {
-    if (now_ms - std::exchange(last_forget_ms_, now_ms) < memory_ms_) {
-      return;
-    }
+  // Removes sessions that have not clicked for `memory_ms`. Looks only once in
+  // that time, as it reads all of them.
+  void RemoveEnded(std::int64_t now_ms) {
+    if (now_ms - last_removal_ms_ < memory_ms_) return;
+    last_removal_ms_ = now_ms;
     absl::erase_if(sessions_, [this, now_ms](const auto& entry) {
       return now_ms - entry.second.last_ms > memory_ms_;
     });
@@ -154,7 +159,7 @@ class RobotRules {
   const std::int64_t max_clicks_per_minute_;
   const std::int64_t memory_ms_;
   absl::flat_hash_map<std::uint64_t, Session> sessions_;
-  std::int64_t last_forget_ms_ = 0;
+  std::int64_t last_removal_ms_ = 0;
   std::int64_t num_robots_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/events/click_memory.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -199,6 +200,17 @@ TEST_F(ClickJoinTest, SessionThatClicksTooFastIsARobot) {
   options_.max_clicks_per_minute = 0;
   Join(records);
   EXPECT_EQ(counts_.clicks, 5);
+}
+
+TEST(RobotRulesTest, SessionsThatHaveEndedAreRemoved) {
+  RobotRules rules(/*max_clicks_per_minute=*/30, /*memory_ms=*/kMinute);
+  for (std::uint64_t session = 1; session <= 1'000; ++session) {
+    const std::int64_t now_ms =
+        kStart + static_cast<std::int64_t>(session) * 1'000;
+    rules.CountClick(session, now_ms, now_ms);
+    rules.RemoveEnded(now_ms);
+  }
+  EXPECT_LE(rules.num_bytes(), 130u * 64);
 }
 
 TEST_F(ClickJoinTest, SessionThatClicksEverythingIsARobot) {
