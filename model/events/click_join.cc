@@ -13,6 +13,15 @@
 #include "model/events/click_memory.h"
 #include "model/events/event_clock.h"
 
+// A list goes through these stages, by the clock of the stream:
+//
+//   waiting   from its record until its due time; its clicks are attached
+//   passed    PassOn sums it up, or drops it
+//   recent    for at least a window more only its id is known, by which late
+//             clicks and repeated lists are counted
+//
+// A click that precedes its list waits in EarlyClicks. Ids, sessions and
+// documents are kept as hashes, so that a list needs few bytes.
 namespace semrank {
 namespace {
 
@@ -20,8 +29,8 @@ constexpr std::int64_t kMinuteMs = 60'000;
 // A click is written after its list, but perhaps by another server.
 constexpr std::int64_t kGraceMs = kMinuteMs;
 
-// The same in every run. Two of a billion texts have the same hash with a
-// chance of 3 %, and then a click may go to the other list.
+// The same in every run; 0 stands for "none". Two of a billion texts have the
+// same hash with a chance of 3 %, and then a click may go to the other list.
 std::uint64_t HashOf(std::string_view text) {
   return text.empty() ? 0 : BytesFingerprint(text).lo;
 }
@@ -35,9 +44,11 @@ class ClickJoin::State {
       : options_(std::move(options)),
         join_(join),
         window_ms_(absl::ToInt64Milliseconds(options_.window)),
+        // Twice as long as a list waits, so that the session of a robot is
+        // known until the last of its lists is passed on.
         robots_(options_.max_clicks_per_minute, 2 * (window_ms_ + kGraceMs)),
         recent_(window_ms_) {
-    texts_.Intern("");
+    texts_.Intern("");  // becomes kNoText
   }
 
   absl::Status AddImpression(const Impression& impression) {
@@ -47,6 +58,7 @@ class ClickJoin::State {
       ++counts_.repeated_lists;
       return absl::OkStatus();
     }
+    // Numbers, since they stay when the deque loses its first list.
     waiting_by_id_[id] = first_number_ + waiting_.size();
     waiting_.push_back(MakeList(id, impression));
     num_waiting_results_ += waiting_.back().results.size();
@@ -65,6 +77,7 @@ class ClickJoin::State {
     const Click click{
         .list = HashOf(event.impression),
         .event_id = HashOf(event.id),
+        // Half of the hash suffices to find one of 200 results.
         .document = static_cast<std::uint32_t>(HashOf(event.document)),
         .position = event.position,
         .time_ms = event.time_ms};
@@ -73,6 +86,8 @@ class ClickJoin::State {
       Attach(click, waiting_[waiting->second - first_number_]);
     } else if (recent_.Contains(click.list)) {
       ++counts_.late;
+      // The list may still come: wait for it as long as it would wait for the
+      // click, from the later of the two times.
     } else if (!early_.Add(click, std::max(clock_.now_ms(), click.time_ms) +
                                       window_ms_ + kGraceMs)) {
       ++counts_.orphans;
@@ -133,7 +148,8 @@ class ClickJoin::State {
     return is_other ? nullptr : &result;
   }
 
-  // Passes on what is due at the time of the stream.
+  // Passes on what is due at the time of the stream. Lists become due in the
+  // order of their records, so the first one decides.
   absl::Status Advance(std::int64_t time_ms) {
     clock_.Add(time_ms);
     ++num_records_;
@@ -147,8 +163,10 @@ class ClickJoin::State {
     return absl::OkStatus();
   }
 
-  // After a quiet night the clock follows only some records later. A list that
-  // was given its time before would be passed on at once.
+  // A list gets its due time only when kNumTimes records have followed it. The
+  // clock is a median: after a quiet night it stands at the evening until half
+  // of its times are new. A list with a due time from before this jump would be
+  // passed on at once, without its clicks.
   void SetDueTimes() {
     constexpr auto kLag = static_cast<std::int64_t>(EventClock::kNumTimes);
     while (num_with_due_time_ < waiting_.size() &&
@@ -191,6 +209,9 @@ class ClickJoin::State {
     return options_.title_of(result.document);
   }
 
+  // A report that is repeated is no further click of the session. Any other one
+  // counts for the rule of robots, also if the list does not count it: a
+  // robot's clicks may well be late or on results that were not shown.
   void Attach(const Click& click, WaitingList& list) {
     if (click.event_id != 0) {
       if (std::ranges::find(list.event_ids, click.event_id) !=
@@ -216,6 +237,7 @@ class ClickJoin::State {
     }
   }
 
+  // Without a session, the list alone is dropped.
   void CheckFullyClicked(WaitingList& list) {
     if (options_.min_fully_clicked == 0 ||
         list.num_clicks < options_.min_fully_clicked ||
@@ -226,7 +248,8 @@ class ClickJoin::State {
     if (list.has_session) robots_.Mark(list.list.session, clock_.now_ms());
   }
 
-  // Passes the first list on, or drops it.
+  // Passes the first list on, or drops it. Robots are judged here and not when
+  // the list was read, so that clicks of its whole window decide.
   absl::Status PassOn() {
     WaitingList list = std::move(waiting_.front());
     waiting_.pop_front();
@@ -289,6 +312,8 @@ class ClickJoin::State {
   }
 
   absl::Status CheckMemory() const {
+    // Estimates, since no container says how much it has allocated. They are
+    // computed from sizes alone, as this runs for each record.
     constexpr std::size_t kTextBytes = 100;  // beside its characters
     const std::size_t num_bytes =
         static_cast<std::size_t>(texts_.num_characters()) +

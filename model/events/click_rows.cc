@@ -8,6 +8,7 @@
 namespace semrank {
 namespace {
 
+// Files of tab-separated values have no escapes.
 void AppendField(std::string_view text, std::string& lines) {
   for (const char c : text) {
     lines += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
@@ -24,6 +25,8 @@ void ClickRows::Add(TextId query, TextId title, std::uint32_t position,
   if (clicked) ++sums.clicks;
 }
 
+// The order of the hash map differs from run to run; that of the rows must not,
+// since training depends on it.
 std::vector<ClickRow> ClickRows::Sorted() const {
   std::vector<ClickRow> rows;
   rows.reserve(sums_.size());

@@ -12,6 +12,10 @@
 #include "model/base/status_macros.h"
 #include "model/text/utf8.h"
 
+// Lines are written without a tree of JSON values: the members of a record are
+// known, and go straight into the line. Reading needs the tree, because members
+// may have any order and later releases may add some. Both sides name the
+// members that EVENTS.md lists; a new one needs a line in each.
 namespace semrank {
 namespace {
 
@@ -39,6 +43,7 @@ class ObjectWriter {
       if (!std::isfinite(number)) return;
     }
     Begin(name);
+    // The fewest digits that give the same number again; at most 24.
     char digits[32];
     const auto end = std::to_chars(digits, std::end(digits), number).ptr;
     json_.append(digits, end);
@@ -61,6 +66,7 @@ void AppendResult(const ShownResult& result, std::string& json) {
   object.Text("id", result.document);
   object.Text("title", result.title);
   object.Number("score", result.score);
+  // A result without any member is still written, as {}: it has a position.
   if (result.team != 0) object.Text("team", std::string_view(&result.team, 1));
 }
 
@@ -97,7 +103,8 @@ class ObjectReader {
     position = static_cast<std::uint32_t>(value);
     return *this;
   }
-  // Whether the member is there and has the type.
+  // Whether the member is there and has the type. simdjson checks UTF-8 and
+  // ranges: a negative number is no std::uint64_t, and 1.5 no integer.
   template <typename T>
   bool Read(std::string_view name, std::string_view problem, T& value) {
     if (!status_.ok()) return false;
@@ -142,6 +149,7 @@ absl::Status ParseSwapped(ObjectReader& reader, Impression& impression) {
   simdjson::dom::array pair;
   if (!reader.Read("swapped", kProblem, pair)) return reader.status();
   std::uint64_t positions[2] = {};
+  // first < second, as the writer has them, so that a pair has one form.
   if (pair.size() != 2 || pair.at(0).get(positions[0]) != simdjson::SUCCESS ||
       pair.at(1).get(positions[1]) != simdjson::SUCCESS || positions[0] < 1 ||
       positions[0] >= positions[1] || positions[1] > kMaxShownResults) {
@@ -184,6 +192,8 @@ absl::StatusOr<EventRecord> ParseImpression(const Object& object) {
     }
   }
   SEMRANK_RETURN_IF_ERROR(reader.status());
+  // The server writes no more, so this is the file of another program. The
+  // limit bounds what a line may take in the memory of a join.
   if (impression.results.size() > kMaxShownResults) {
     return MemberError(
         "results",
@@ -212,6 +222,7 @@ absl::StatusOr<EventRecord> ParseEvent(const Object& object) {
 }  // namespace
 
 void AppendLine(const Impression& impression, std::string& lines) {
+  // The block ends with the object, whose destructor writes the closing brace.
   {
     ObjectWriter object(lines);
     object.Text("type", "impression");
@@ -236,6 +247,7 @@ void AppendLine(const Impression& impression, std::string& lines) {
     object.Begin("results");
     lines += '[';
     for (const ShownResult& result : impression.results) {
+      // After "[" this is the first result.
       if (lines.back() == '}') lines += ',';
       AppendResult(result, lines);
     }

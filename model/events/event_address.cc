@@ -16,12 +16,14 @@ bool IsUrl(std::string_view text) {
   return text.find("://") != std::string_view::npos;
 }
 
+// A number would be that of a database, as in redis://host/0, and the stream
+// would be missing.
 bool IsStreamName(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, absl::ascii_isgraph) &&
          !std::ranges::all_of(name, absl::ascii_isdigit);
 }
 
-// As Kafka has it.
+// Kafka's rule for the names of topics.
 bool IsTopicName(std::string_view name) {
   constexpr std::size_t kMaxBytes = 249;
   return !name.empty() && name.size() <= kMaxBytes &&
@@ -30,6 +32,8 @@ bool IsTopicName(std::string_view name) {
          });
 }
 
+// Splits URL/STREAM at the last slash. ParseRedisUrl checks the URL before it
+// is used.
 absl::StatusOr<EventAddress> ParseRedis(std::string_view text) {
   const std::size_t slash = text.rfind('/');
   // User and password, which may have slashes, end with the last @.

@@ -16,6 +16,10 @@
 #include "model/events/event_writer.h"
 #include "model/events/keyed_hash.h"
 
+// Records are read several times rather than kept: only the ids of the user's
+// impressions, and the names of files, are in memory. The first pass notes the
+// ids, the second one the files. Then each of these files is copied without the
+// user's records, under a temporary name.
 namespace semrank {
 namespace {
 
@@ -67,7 +71,8 @@ absl::StatusOr<UserFiles> FindFiles(const std::string& folder,
   return files;
 }
 
-// Removes the user's events from a file, or the user's impressions.
+// Removes the user's events from a file, or the user's impressions. Lines are
+// copied as they are, with members that this release does not know.
 absl::Status RewriteFile(const std::string& path, const UserRecords& user,
                          bool events, const BadLineLimit& max_bad_lines,
                          DeletedRecords& deleted) {
@@ -86,6 +91,7 @@ absl::Status RewriteFile(const std::string& path, const UserRecords& user,
   SEMRANK_RETURN_IF_ERROR(writer.Finish());
   // zstd refuses a file without a frame, so an empty one is removed.
   if (!writer.is_empty()) return file.Commit();
+  // Without the sync, the name could be back after a crash, with its records.
   if (unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
   return SyncDirectory(std::filesystem::path(path).parent_path().string());
 }
@@ -108,6 +114,8 @@ bool UserRecords::Has(const EventRecord& record) const {
 absl::StatusOr<DeletedRecords> DeleteUser(const std::string& folder,
                                           std::string_view user,
                                           const BadLineLimit& max_bad_lines) {
+  // The lock is held to the end: a server appends to its file by a descriptor,
+  // and would write into the file that was replaced.
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor lock, LockEventFolder(folder));
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash, KeyedHash::Open(folder));
   UserRecords records(hash(HashedKind::kUser, user));

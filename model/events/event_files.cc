@@ -23,6 +23,10 @@
 #include "model/events/event_clock.h"
 #include "model/events/event_frames.h"
 
+// A Stream is the records of one folder, file after file, with one record read
+// ahead. The reader always returns the earliest of the records that its streams
+// have read ahead, as a merge of sorted lists does. A folder need not be
+// sorted by time: its records keep the order of its files.
 namespace semrank {
 namespace {
 
@@ -49,6 +53,7 @@ absl::Status AddPath(const std::string& path, FilesByFolder& files) {
         "semrank-server --events?",
         path, kEventFilePrefix, kEventFileSuffix));
   }
+  // "events" and "events/" are one folder, also beside a single file of it.
   auto& folder = files[(fs::path(path) / "").parent_path().string()];
   folder.insert(folder.end(), listed.begin(), listed.end());
   return absl::OkStatus();
@@ -100,6 +105,7 @@ std::optional<EventFileId> ParseEventFileName(std::string_view name) {
       !absl::ConsumeSuffix(&rest, ToAbsl(kEventFileSuffix))) {
     return std::nullopt;
   }
+  // The time has no dash.
   const std::vector<absl::string_view> parts = absl::StrSplit(rest, '-');
   EventFileId id;
   if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &id.number)) {
@@ -113,6 +119,7 @@ std::optional<EventFileId> ParseEventFileName(std::string_view name) {
 
 absl::StatusOr<std::vector<std::string>> ListEventFiles(
     const std::string& folder) {
+  // increment(error) and not ++, which throws.
   std::vector<std::string> files;
   std::error_code error;
   fs::directory_iterator entry(folder, error);
@@ -142,6 +149,7 @@ class EventFileReader::Stream {
         SEMRANK_RETURN_IF_ERROR(OpenNext());
         if (file_ == nullptr) continue;
       }
+      // line_ points into the buffer of file_ until the next call.
       SEMRANK_ASSIGN_OR_RETURN(const auto result, file_->Next(line_));
       if (result != FrameLines::Result::kLine) {
         SEMRANK_RETURN_IF_ERROR(EndFile(result));
@@ -172,8 +180,10 @@ class EventFileReader::Stream {
   }
 
  private:
-  // A record with a time far in the future holds its folder back by ten minutes
-  // at most.
+  // A merge waits with a folder until the others have come to its next record.
+  // A time far in the future would make it wait for their end, and the clicks
+  // in it come too late for their lists. So the time counts as at most ten
+  // minutes after the folder's clock.
   void SetTime() {
     constexpr std::int64_t kMaxAheadMs = 600'000;
     const std::int64_t time_ms = TimeOf(record_);
@@ -181,7 +191,8 @@ class EventFileReader::Stream {
     time_ms_ = std::min(time_ms, clock_.now_ms() + kMaxAheadMs);
   }
 
-  // Leaves `file_` null for a file that the server's retention has removed.
+  // Leaves `file_` null for a file that the server's retention has removed
+  // since the folder was listed.
   absl::Status OpenNext() {
     ++next_path_;
     auto file = FrameLines::Open(path());
@@ -194,6 +205,8 @@ class EventFileReader::Stream {
     return absl::OkStatus();
   }
 
+  // A file that is cut is what a server leaves that is writing or has crashed:
+  // counted, but no fault. A damaged one counts as a bad line.
   absl::Status EndFile(FrameLines::Result result) {
     using Result = FrameLines::Result;
     if (result == Result::kCut) ++counts_.cut_files;
@@ -251,6 +264,8 @@ absl::StatusOr<std::unique_ptr<EventFileReader>> EventFileReader::Open(
 absl::StatusOr<bool> EventFileReader::Next(EventRecord& record) {
   // Not before: line() is that of the record which the last call returned.
   if (current_ != nullptr) SEMRANK_RETURN_IF_ERROR(current_->ReadAhead());
+  // Folders are few, as servers are, so that a heap would gain nothing. The
+  // first folder wins a tie, hence the order is the same in every run.
   current_ = nullptr;
   for (const auto& stream : streams_) {
     if (stream->has_ended()) continue;
@@ -270,6 +285,7 @@ const std::string& EventFileReader::path() const { return current_->path(); }
 double EventFileReader::fraction_read() const {
   double num_read = 0;
   for (const auto& stream : streams_) num_read += stream->num_bytes_read();
+  // A server may write while its files are read: they grow.
   const auto num_bytes = static_cast<double>(SizeOf(files_));
   return num_bytes == 0 ? 0 : std::min(1.0, num_read / num_bytes);
 }

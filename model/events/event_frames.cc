@@ -6,6 +6,15 @@
 
 #include "model/base/status_macros.h"
 
+// The decompressed bytes of the buffer, in order:
+//
+//   [0, next_)              lines that were returned
+//   [next_, num_whole_)     lines of frames whose checksums were right
+//   [num_whole_, size)      bytes of the frame that is being read
+//
+// A line is returned only from the second part, so a frame that turns out to be
+// cut or damaged returns none. Beyond kMaxFrameBytes the third part joins the
+// second, which bounds the memory.
 namespace semrank {
 namespace {
 
@@ -14,7 +23,7 @@ constexpr std::size_t kChunkBytes = std::size_t{1} << 17;
 }  // namespace
 
 void AppendEventFrame(std::string_view lines, std::string& file) {
-  constexpr int kLevel = 3;
+  constexpr int kLevel = 3;  // zstd's default
   const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(
       ZSTD_createCCtx(), ZSTD_freeCCtx);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
@@ -53,6 +62,8 @@ bool FrameLines::TakeLine(std::string_view& line) {
 }
 
 absl::Status FrameLines::ReadMore() {
+  // num_whole_ counts from the start of the buffer, but the source counts from
+  // the start of the file.
   num_before_ += next_;
   buffer_.erase(0, std::exchange(next_, 0));
   const std::size_t size = buffer_.size();
@@ -62,6 +73,8 @@ absl::Status FrameLines::ReadMore() {
   num_whole_ =
       std::max(source_->num_complete_bytes(), num_before_) - num_before_;
   if (buffer_.size() > kMaxFrameBytes) num_whole_ = buffer_.size();
+  // What was read before an error is still returned: Next looks at end_ only
+  // when no whole line is left.
   if (!count.ok()) {
     SEMRANK_ASSIGN_OR_RETURN(end_, Classify(count.status()));
   } else if (*count == 0) {
@@ -70,6 +83,9 @@ absl::Status FrameLines::ReadMore() {
   return absl::OkStatus();
 }
 
+// DataLoss and ResourceExhausted (a window over zstd's limit) concern the bytes
+// of the file, and its reader may skip it. Other errors are the system's, as of
+// a broken disk: they end the reading.
 absl::StatusOr<FrameLines::Result> FrameLines::Classify(
     const absl::Status& status) {
   if (source_->is_truncated()) return Result::kCut;

@@ -21,6 +21,8 @@ Value& Named(std::map<std::string, Value>& values, const std::string& name) {
   return values[values.size() < kMaxNames ? name : "(others)"];
 }
 
+// Which of two interleaved models is a differs from list to list; both orders
+// are the same pair.
 std::string RankerOf(const JoinedList& list, const ClickJoin& join) {
   const std::string& a = join.text(list.ranker_a);
   const std::string& b = join.text(list.ranker_b);
@@ -39,9 +41,12 @@ void EventStats::AddRecord(const EventRecord& record) {
 }
 
 void EventStats::AddList(const JoinedList& list, const ClickJoin& join) {
+  // The first click decides all four rates: a list that has one among the first
+  // three results has one among the first ten.
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t first_clicked = kNone;
   ShownByRanker& ranker = Named(rankers_, RankerOf(list, join));
+  // Lists have at most kMaxShownResults results, which bounds the table.
   positions_.resize(std::max(positions_.size(), list.results.size()));
   for (const JoinedResult& result : list.results) {
     ShownAtPosition& position = positions_[result.position - 1];

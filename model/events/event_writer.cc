@@ -12,6 +12,9 @@
 
 namespace semrank {
 
+// flock, since the system releases it when the process ends, however it ends.
+// The file stays: were it removed, a program could lock a file that others no
+// longer find.
 absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor lock,
@@ -24,6 +27,7 @@ absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
 }
 
 absl::Status EventFrameWriter::Add(std::string_view line) {
+  // A reader keeps one frame in memory. Small frames compress less.
   constexpr std::size_t kFrameBytes = std::size_t{1} << 20;
   is_empty_ = false;
   lines_ += line;

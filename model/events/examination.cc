@@ -11,6 +11,12 @@
 #include "model/base/count_text.h"
 #include "model/base/random.h"
 
+// The rows of a title follow each other, as do the titles of a query, so one
+// pass over the rows finds what can be used (HarvestTitles). Derivatives and
+// PriorPrecision are the log likelihood and the log prior of log p;
+// MaximizePosterior finds the maximum of their sum. CurveFit chooses the prior
+// once, on all queries. Each resampling keeps that prior and begins at that
+// maximum.
 namespace semrank {
 namespace {
 
@@ -48,6 +54,8 @@ void AddTitle(std::span<const ClickRow> rows, Harvest& harvest) {
   std::int64_t num_clicks = 0;
   for (const ClickRow& row : rows) num_clicks += row.clicks;
   harvest.num_clicks += num_clicks;
+  // Each term of the likelihood has a number of clicks as its factor, so a
+  // title without clicks adds nothing.
   if (num_clicks == 0) return;
   for (const ClickRow& row : rows) {
     harvest.shown.push_back(
@@ -66,12 +74,16 @@ Harvest HarvestTitles(std::span<const ClickRow> rows,
   for (std::size_t begin = 0; begin < rows.size();) {
     const ClickRow& first = rows[begin];
     std::size_t end = begin;
+    // The positions of a title ascend, so the rows that are used precede the
+    // others.
     std::size_t num_used = 0;
     while (end < rows.size() && rows[end].query == first.query &&
            rows[end].title == first.title) {
       if (rows[end++].position <= max_positions) ++num_used;
     }
     if (num_used > 1) AddTitle(rows.subspan(begin, num_used), harvest);
+    // A query is a unit of the resampling. One without a title to learn from
+    // would only make the others rarer.
     const bool ends_query =
         end == rows.size() || rows[end].query != first.query;
     if (ends_query && harvest.num_titles() > harvest.query_begins.back()) {
@@ -83,6 +95,10 @@ Harvest HarvestTitles(std::span<const ClickRow> rows,
 }
 
 // Whether titles compare a position with position 1, perhaps by way of others.
+// The likelihood compares only the positions of one title: it determines p up
+// to a factor in each group of positions that titles connect, and p_1 = 1 fixes
+// the factor of one group. Each pass extends that group by the positions of all
+// titles that touch it, until none does.
 std::vector<bool> ReachedFromFirst(const Harvest& harvest) {
   std::vector<bool> reached(static_cast<std::size_t>(harvest.num_positions));
   reached[0] = true;
@@ -114,7 +130,13 @@ struct Derivatives {
   explicit Derivatives(Eigen::Index size)
       : gradient(Vector::Zero(size)), information(Matrix::Zero(size, size)) {}
 
-  // `p` has the examination of each position; the title counts `weight` times.
+  // Adds a title, which counts `weight` times. `p` has the examination of each
+  // position. With s_k = n_k p_k / sum over j of n_j p_j and c = sum of the
+  // c_k:
+  //
+  //   value        sum over k of c_k log s_k
+  //   gradient     c_k - c s_k
+  //   information  c (s_k [k = j] - s_k s_j)
   void Add(std::span<const Shown> title, const Vector& p, double weight) {
     double clicks = 0, expected = 0;
     for (const Shown& at : title) {
@@ -135,6 +157,7 @@ struct Derivatives {
   }
 };
 
+// `num_draws` says how often a resampling drew each query; empty = each once.
 Derivatives Differentiate(const Harvest& harvest,
                           std::span<const int> num_draws, const Vector& log_p) {
   Derivatives derivatives(harvest.num_positions);
@@ -152,7 +175,7 @@ Derivatives Differentiate(const Harvest& harvest,
 
 // The normal prior of log p: the inverse of its covariance. The slope of log p
 // over log k does a random walk, whose variance is sigma^2 for each unit of log
-// k. Power laws cost nothing.
+// k. Power laws cost nothing: their slope never changes.
 Matrix PriorPrecision(Eigen::Index num_positions, double sigma) {
   // As if log p had a variance of 25, too: a position without a click gets a
   // small value, not 0. Clicks outweigh it.
@@ -162,10 +185,14 @@ Matrix PriorPrecision(Eigen::Index num_positions, double sigma) {
     const auto position = static_cast<double>(k + 1);
     const double before = std::log(position / (position - 1));
     const double after = std::log((position + 1) / position);
-    Vector change = Vector::Zero(num_positions);  // of the slope
+    // This row times log p is the change of the slope at k. Under the walk it
+    // is normal with mean 0, so the prior adds its square over its variance.
+    Vector change = Vector::Zero(num_positions);
     change[k - 1] = 1 / before;
     change[k] = -1 / before - 1 / after;
     change[k + 1] = 1 / after;
+    // The slopes belong to the middles of the two intervals, which are this far
+    // apart in log k.
     const double variance = sigma * sigma * (before + after) / 2;
     precision += change * change.transpose() / variance;
   }
@@ -173,7 +200,8 @@ Matrix PriorPrecision(Eigen::Index num_positions, double sigma) {
 }
 
 // Newton's method from `log_p`, in which likelihood and prior are concave.
-// Steps are bounded, so that it converges from afar.
+// Steps are bounded, so that it converges from afar. Position 1 is no variable:
+// its row and column are cut from gradient and information.
 Vector MaximizePosterior(const Harvest& harvest, std::span<const int> num_draws,
                          const Matrix& precision, Vector log_p, int max_steps) {
   constexpr double kMaxChange = 1;
@@ -200,7 +228,9 @@ double HalfLogDeterminant(const Matrix& matrix) {
 }
 
 // The log of the probability of the clicks under a prior, but for a constant,
-// by Laplace's approximation at the maximum `log_p`.
+// by Laplace's approximation at the maximum `log_p`: the posterior is about a
+// normal distribution there, whose integral needs only the determinant of the
+// second derivatives. The powers of 2 pi of prior and posterior cancel.
 double LogEvidence(const Harvest& harvest, const Matrix& precision,
                    const Vector& log_p) {
   const Derivatives derivatives = Differentiate(harvest, {}, log_p);
@@ -223,6 +253,8 @@ SmoothFit FitSmoothly(const Harvest& harvest) {
   constexpr int kMaxSteps = 100;
   SmoothFit best;
   double best_evidence = 0;
+  // From the weakest prior to the strongest: the maximum under one sigma is
+  // near that of the next, so that Newton's method begins close to it.
   Vector log_p = Vector::Zero(harvest.num_positions);
   for (const double sigma : kSigmas) {
     const Matrix precision = PriorPrecision(harvest.num_positions, sigma);
@@ -235,7 +267,10 @@ SmoothFit FitSmoothly(const Harvest& harvest) {
   return best;
 }
 
-// Pools adjacent values that increase, weighted, and divides by the first.
+// Pools adjacent values that increase, weighted, and divides by the first,
+// whose block may have a mean other than 1. This is the algorithm of isotonic
+// regression: the means of the blocks so far decrease, and a block that would
+// break this joins the one before it until they decrease again.
 void MakeMonotone(std::span<const double> weights, std::vector<double>& p) {
   struct Block {
     double sum = 0;
@@ -322,6 +357,8 @@ class CurveFit {
   const std::vector<double>& clicks() const { return clicks_; }
 
  private:
+  // The gaps are filled first: a copied value has no clicks, hence hardly any
+  // weight, and cannot move the block that it joins.
   std::vector<double> Finish(const Vector& log_p) const {
     std::vector<double> p;
     for (const double value : log_p) p.push_back(std::exp(value));
@@ -337,7 +374,8 @@ class CurveFit {
   std::vector<double> clicks_;
 };
 
-// Sets the standard errors.
+// Sets the standard errors. Queries are drawn, and not titles: the titles of
+// one query were shown in the same lists, so their clicks are not independent.
 void Bootstrap(const Harvest& harvest, const CurveFit& fit,
                const ExaminationOptions& options,
                std::vector<ExaminedPosition>& positions) {
@@ -352,6 +390,8 @@ void Bootstrap(const Harvest& harvest, const CurveFit& fit,
     }
     const std::vector<double> p = fit.Resampled(num_draws);
     for (std::size_t k = 0; k < positions.size(); ++k) {
+      // Squares of the differences, which are small, keep digits that the
+      // difference of two large sums of squares would lose.
       const double difference = p[k] - positions[k].examination;
       sums[k] += difference;
       squares[k] += difference * difference;

@@ -14,6 +14,11 @@ double ShareOf(double wins, double ties, double count) {
   return (wins + ties / 2) / count;
 }
 
+// The sessions of a pair differ only in their result, so a resampling needs no
+// sessions: it draws results by their shares. More draws than kMaxDraws would
+// only take time, since the standard deviation of a share is proportional to
+// 1 / sqrt(draws): the deviations of fewer draws are scaled to all sessions.
+// The seed is fixed, so that the same events always have the same interval.
 void SetInterval(InterleavedPair& pair) {
   constexpr int kResamplings = 1'000;
   constexpr std::int64_t kMaxDraws = 10'000;
@@ -44,7 +49,7 @@ void SetInterval(InterleavedPair& pair) {
   std::ranges::sort(deviations);
   const double scale =
       std::sqrt(static_cast<double>(num_draws) / static_cast<double>(count));
-  constexpr std::size_t kTail = kResamplings / 40;
+  constexpr std::size_t kTail = kResamplings / 40;  // 2.5 % at either end
   pair.share_low = std::max(0.0, pair.share + scale * deviations[kTail]);
   pair.share_high =
       std::min(1.0, pair.share + scale * deviations[kResamplings - 1 - kTail]);
@@ -57,6 +62,8 @@ void InterleavingComparison::Add(const JoinedList& list,
   std::string a = join.text(list.ranker_a);
   std::string b = join.text(list.ranker_b);
   if (a.empty() || b.empty()) return;
+  // Team a of a list may be either model. A pair has one order, so that its
+  // lists add up.
   const bool is_swapped = b < a;
   if (is_swapped) std::swap(a, b);
   const auto [entry, is_new] = pair_numbers_.try_emplace(
@@ -84,6 +91,8 @@ std::vector<InterleavedPair> InterleavingComparison::Results() const {
       ++(clicks.a > 0 ? pair.ties : pair.without_clicks);
     }
   }
+  // pair_numbers_ is ordered, so the results are too, whatever the order of the
+  // hash map of sessions.
   std::vector<InterleavedPair> results;
   for (const auto& [names, number] : pair_numbers_) {
     const auto index = static_cast<std::size_t>(number);
@@ -97,6 +106,9 @@ std::vector<InterleavedPair> InterleavingComparison::Results() const {
   return results;
 }
 
+// Without a preference wins and losses have the distribution of coin throws.
+// The p value is the probability of the smaller tail, twice, since either model
+// might have won. Logarithms of the factorials: 171! is beyond a double.
 double SignTest(std::int64_t wins, std::int64_t losses) {
   const std::int64_t count = wins + losses;
   if (count == 0) return 1;
@@ -107,9 +119,12 @@ double SignTest(std::int64_t wins, std::int64_t losses) {
     tail += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) -
                      std::lgamma(n - i + 1) - n * std::log(2));
   }
+  // The tails of a draw overlap in the middle.
   return std::min(1.0, 2 * tail);
 }
 
+// The usual formula for one proportion p against 1/2, by the normal
+// approximation: n = ((z_sig / 2 + z_pow sqrt(p (1 - p))) / (p - 1/2))^2.
 std::int64_t SessionsForEffect(double effect) {
   // Quantiles of the normal distribution: 97.5 % and 80 %.
   constexpr double kSignificance = 1.959964;

@@ -18,6 +18,7 @@
 namespace semrank {
 namespace {
 
+// RFC 2104, section 5, advises to keep at least half of the digest.
 constexpr std::size_t kHashBytes = 16;
 
 std::string PathOfKey(const std::string& folder) {
@@ -26,6 +27,7 @@ std::string PathOfKey(const std::string& folder) {
 
 absl::StatusOr<KeyedHash::Key> ParseKey(const std::string& path,
                                         std::string_view content) {
+  // OpenOrCreate ends the file with a newline, as most tools do.
   const absl::string_view hex =
       absl::StripTrailingAsciiWhitespace(ToAbsl(content));
   KeyedHash::Key key;
@@ -62,6 +64,8 @@ absl::StatusOr<KeyedHash> KeyedHash::OpenOrCreate(const std::string& folder) {
   FillWithRandomBytes(key);
   const std::string hex = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(key.data()), key.size()));
+  // The file has its mode before its content, and its name only with all of it:
+  // no other account reads the key, and no crash leaves a part of one.
   SEMRANK_ASSIGN_OR_RETURN(
       FileReplacement file,
       FileReplacement::Create(PathOfKey(folder), /*mode=*/0600));
@@ -73,6 +77,8 @@ absl::StatusOr<KeyedHash> KeyedHash::OpenOrCreate(const std::string& folder) {
 std::string KeyedHash::operator()(HashedKind kind,
                                   std::string_view text) const {
   if (text.empty()) return "";
+  // The kind is a part of what is hashed, so one name has other hashes in other
+  // roles.
   std::string message(1, static_cast<char>(kind));
   message += text;
   unsigned char digest[EVP_MAX_MD_SIZE];

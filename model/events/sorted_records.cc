@@ -26,7 +26,7 @@ void SortedRecords::Add(const EventRecord& record) {
     AppendLine(std::get<Event>(record), line.text);
     ++num_events_;
   }
-  line.text.pop_back();  // the line break
+  line.text.pop_back();  // the line break, which EventFrameWriter adds
   first_time_ms_ = std::min(first_time_ms_, line.time_ms);
   num_bytes_ += line.text.capacity() + sizeof(line);
   lines_.push_back(std::move(line));
@@ -35,9 +35,13 @@ void SortedRecords::Add(const EventRecord& record) {
 absl::StatusOr<std::string> SortedRecords::Write(const std::string& folder,
                                                  std::int64_t time_ms,
                                                  std::int64_t number) {
+  // A list and its click may have the same millisecond; they keep the order in
+  // which they were added.
   std::ranges::stable_sort(lines_, {}, &Line::time_ms);
   std::string path =
       absl::StrFormat("%s/%s", folder, EventFileName(time_ms, number));
+  // FileReplacement would replace the file. The caller has the folder's lock,
+  // so no other program creates it in between.
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
     return absl::AlreadyExistsError(absl::StrFormat(

@@ -19,7 +19,9 @@ namespace {
 using UbiObject = simdjson::dom::object;
 using UbiValue = simdjson::dom::element;
 
+// What is read has five levels; the others are for members that are skipped.
 constexpr std::size_t kMaxDepth = 32;
+// The server refuses longer kinds.
 constexpr std::size_t kMaxKindBytes = 64;
 
 // False also for null.
@@ -42,6 +44,9 @@ std::string TextOf(const UbiObject& object, std::string_view name) {
   return Get(object, name, value) ? TextOf(value) : "";
 }
 
+// Clicks and purchases get our names, since the join counts "click" unless
+// --kinds says otherwise. A long name may be cut inside a character; each byte
+// of it becomes "_".
 std::string KindOf(std::string_view action_name) {
   if (action_name == "click_through") return "click";
   if (action_name == "purchase") return "conversion";
@@ -55,6 +60,7 @@ std::string KindOf(std::string_view action_name) {
   return kind;
 }
 
+// 0 if there is none; the caller decides whether that is an error.
 absl::StatusOr<std::int64_t> TimeOf(const UbiObject& object) {
   UbiValue value;
   if (!Get(object, "timestamp", value) || value.is_null()) return 0;
@@ -63,6 +69,7 @@ absl::StatusOr<std::int64_t> TimeOf(const UbiObject& object) {
   const std::string text = TextOf(value);
   absl::Time time;
   std::string error;
+  // OpenSearch reads a time without a zone as UTC.
   if (absl::ParseTime(absl::RFC3339_full, text, &time, &error) ||
       absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", text, absl::UTCTimeZone(), &time,
                       &error)) {
@@ -170,6 +177,7 @@ absl::StatusOr<UbiRecords> UbiParser::Parse(std::string_view json) {
     return absl::InvalidArgumentError(
         absl::StrFormat("the UBI record %s", status.message()));
   }
+  // An array is one report: all of its records are used, or none.
   std::size_t number = 0;
   for (const UbiValue value : values) {
     const absl::Status status = ReadUbiRecord(value, records);

@@ -17,7 +17,8 @@
 namespace semrank {
 namespace {
 
-// Hashes the names of a record and adds it; returns why it cannot be used.
+// Hashes the names of a record and adds it; returns why it cannot be used. The
+// join attaches clicks by time, so a record without one is useless.
 std::string Add(EventRecord& record, const KeyedHash& hash,
                 SortedRecords& records) {
   std::int64_t time_ms = 0;
@@ -41,6 +42,7 @@ absl::Status ReadUbiFile(const std::string& path,
   bool is_full = false;
   SEMRANK_RETURN_IF_ERROR(
       ForEachLine(path, bad_lines, [&](std::string_view line) -> LineProblem {
+        // ForEachLine cannot be ended early; the remaining lines are skipped.
         if (line.empty() || is_full) return {};
         absl::StatusOr<UbiRecords> parsed = parser.Parse(line);
         if (!parsed.ok()) return std::string(parsed.status().message());
@@ -80,6 +82,8 @@ absl::StatusOr<ImportedRecords> ImportUbi(const UbiImportOptions& options) {
   counts.impressions = records.num_impressions();
   counts.events = records.num_events();
   if (records.empty()) return counts;
+  // The name depends on the records alone. A second import of one export finds
+  // the file of the first, and fails instead of counting all clicks twice.
   SEMRANK_ASSIGN_OR_RETURN(
       counts.file, records.Write(options.folder, records.first_time_ms(),
                                  /*number=*/0));
