@@ -14,6 +14,10 @@
 #include "model/events/event_address.h"
 #include "model/redis/redis_url.h"
 
+// The table of actions says which flags an action uses. Its help is made from
+// that, and so is the refusal of the flags of others: a flag that has no effect
+// would hide a mistake. An environment variable or --config is for all actions,
+// and is not refused.
 namespace semrank {
 namespace {
 
@@ -76,8 +80,9 @@ constexpr std::string_view kDeleteUsage = R"(Usage:
 Removes the lists that were shown to a user, and the events on them, from a folder or from a
 stream of Redis. The server of a folder must be stopped: its file cannot be replaced. Servers
 may write to the stream at the same time; what they add for the user after the command began
-stays, as do entries that cannot be read. No record of Kafka can be deleted: all go when the retention of the topic ends. Delete
-the user from folders into which a stream was imported, too.
+stays, as do entries that cannot be read. No record of Kafka can be deleted: all are removed
+when the retention of the topic ends. Delete the user from folders into which a stream was
+imported, too.
 )";
 constexpr std::string_view kImportUsage = R"(Usage:
   semrank events import --ubi_queries=FILE --ubi_events=FILE --output=DIR
@@ -221,6 +226,7 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
 }
 
 const std::vector<EventsAction>& EventsActions() {
+  // The table is never destroyed, so that no order of destruction matters.
   static const auto* const actions = new std::vector<EventsAction>{
       {.kind = EventsAction::kStats,
        .name = "stats",

@@ -25,8 +25,8 @@ namespace semrank {
 
 // Why Kafka deletes no record on request.
 inline constexpr std::string_view kNoKafkaDeletion =
-    "no record of Kafka can be deleted: all go when the retention of the topic "
-    "ends";
+    "no record of Kafka can be deleted: all are removed when the retention of "
+    "the topic ends";
 
 class EventStream {
  public:
@@ -53,7 +53,7 @@ class EventStream {
   virtual std::string position() const = 0;
 
   // Deletes the records after each of which position() was one of `positions`;
-  // at least one. Unimplemented, with kNoKafkaDeletion, for a topic of Kafka.
+  // at least one. A topic of Kafka returns Unimplemented with kNoKafkaDeletion.
   virtual absl::Status Delete(std::span<const std::string> positions) = 0;
 
   // The address without its password.

@@ -71,7 +71,7 @@ class EventCounters {
 
 // Lists, and those that were clicked, by the version of the model that ranked
 // them: click rates and abandonment while they arise. `semrank events stats`
-// has them without robots and doubles.
+// excludes robots and repeated clicks.
 //
 //   Series   of kMaxRankers versions. A further one replaces the one that
 //            ranked least recently if that was kMinIdle ago; else its lists

@@ -12,7 +12,7 @@
 //            reports fail; the next commit that succeeds ends this. When it
 //            hangs, a report fails within `max_report_wait`, and further ones
 //            at once.
-//   Size     an impression that is larger than the sink takes is dropped, and a
+//   Size     an impression beyond the limit of the sink is dropped, and a
 //            report that has one is refused as a whole.
 //   Privacy  users and sessions are written as keyed hashes, and the query as
 //            Options::text says.
@@ -91,7 +91,7 @@ class EventLog {
   // Queues the report; `done` is called once, by another thread or before
   // AddReport returns. UNAVAILABLE EVENTS_UNAVAILABLE if it could not be
   // written, or was not in time: then it may be written later. INVALID_ARGUMENT
-  // if the sink takes no record that is so large. Events whose id is remembered
+  // if a record is beyond the limit of the sink. Events whose id is remembered
   // are not written.
   using Done = std::function<void(const ReportOutcome& outcome)>;
   void AddReport(EventReport report, Done done);

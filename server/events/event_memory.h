@@ -1,7 +1,7 @@
-// What an event log remembers of the lists and events that it knows: how long a
-// list is, by which clicks are checked; the ids of events, so that a repeated
-// one is not kept twice; and who ranked a list and which clicks it has had, so
-// that a click counts for its ranker.
+// What an event log remembers of the lists and events that it knows: the length
+// of a list, by which clicks are checked; the ids of events, so that a repeated
+// one is not kept twice; and the model that ranked a list and the clicks on it,
+// so that a click counts for its ranker.
 //
 //   Memory   the latest 400,000 lists and as many events at least, twice as
 //            many at most: 32 MB together (RecentIds).

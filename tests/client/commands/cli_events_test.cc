@@ -231,7 +231,7 @@ TEST_F(CliEventsTest, DeleteNamesWhatItsStreamLacks) {
   EXPECT_THAT(error({}), HasSubstr("one folder"));
   EXPECT_THAT(error({"--stream=kafka:h/t"}),
               HasSubstr("--stream=kafka:h/t: no record of Kafka can be "
-                        "deleted: all go when the retention"));
+                        "deleted: all are removed"));
   const ProgramResult without_user = Events({"delete", "--stream=kafka:h/t"});
   EXPECT_EQ(without_user.exit_code, 2);
   EXPECT_THAT(without_user.err, HasSubstr("no record of Kafka"));
