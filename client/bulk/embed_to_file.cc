@@ -19,6 +19,9 @@
 #include "model/data/input_progress.h"
 #include "model/data/text_reader.h"
 
+// The file is the same to the byte, however often the run was interrupted:
+// texts are read in blocks, rows are appended in their order, and the counts of
+// a checkpoint say at which line the next run begins.
 namespace semrank {
 namespace {
 

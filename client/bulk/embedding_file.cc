@@ -15,6 +15,16 @@
 #include "model/base/strings.h"
 #include "model/text/utf8.h"
 
+// Layouts, in bytes; all numbers are little-endian:
+//
+//   npy          magic, version, 2 bytes for the length of the header, header,
+//                rows of floats
+//   safetensors  8 bytes for the length of the header, header, rows of floats
+//   fvecs        for each row 4 bytes for the dimension, then floats
+//
+// The others are text. Headers are written twice: for 0 rows at the start, and
+// with the number of rows at the end, over the first one. So their length must
+// not depend on that number.
 namespace semrank {
 namespace {
 
@@ -177,6 +187,8 @@ bool IsUuid(std::string_view id) {
 // run, so importing twice replaces points.
 std::string UuidOf(std::string_view id) {
   const Fingerprint bits = BytesFingerprint(id);
+  // The third group begins with the version, 8; the two highest bits of the
+  // fourth are the variant, 10 (RFC 9562).
   return absl::StrFormat("%08x-%04x-8%03x-%04x-%012x", bits.hi >> 32,
                          bits.hi >> 16 & 0xffff, bits.hi & 0xfff,
                          (bits.lo >> 48 & 0x3fff) | 0x8000,

@@ -14,6 +14,11 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 
+// The files of a run, while it runs: PATH.partial with the rows,
+// PATH.ids.partial with the ids if the format has them, PATH.state. The state
+// counts the bytes that are on disk; whatever follows them in the other files
+// is cut off when the next run opens them. At the end both lose ".partial", and
+// the state is removed.
 namespace semrank {
 namespace {
 
@@ -279,6 +284,9 @@ absl::Status BackgroundWriter::Finish() {
   return WaitForWriting();
 }
 
+// While the thread writes, tasks gather up to kMaxWaiting; then the caller
+// waits for the thread, which bounds the memory. One thread for a batch of
+// tasks, not one for each.
 absl::Status BackgroundWriter::Enqueue(Task task) {
   waiting_.push_back(std::move(task));
   const bool busy =
@@ -297,6 +305,8 @@ absl::Status BackgroundWriter::Start() {
   return absl::OkStatus();
 }
 
+// The first error stays: after it nothing is written, since a row that is
+// missing would shift all that follow.
 absl::Status BackgroundWriter::WaitForWriting() {
   if (written_.valid()) status_.Update(written_.get());
   for (Task& task : writing_) {

@@ -8,9 +8,15 @@
 #include "model/cli/exit_code.h"
 #include "model/text/utf8.h"
 
+// Flags write into the fields of option structs while the command line is
+// parsed. A flag that checks its own value refuses it there, with its name;
+// what depends on several flags is checked when the command runs. Checks of
+// both kinds come before the server is called: wrong use has exit code 2,
+// whether or not a server runs.
 namespace semrank {
 namespace {
 
+// The names have the order of the values, by which GetOutput finds them.
 constexpr Named<OutputFormat> kOutputFormats[] = {
     {"auto", OutputFormat::kAuto},
     {"table", OutputFormat::kTable},
@@ -21,6 +27,7 @@ constexpr Named<OutputFormat> kOutputFormats[] = {
 // A value that is not a format is a file name; the program checks whether the
 // command writes a file.
 absl::Status SetOutput(const std::string& text, CommonOptions& options) {
+  // A later --output replaces an earlier one, also of the other kind.
   for (const auto& format : kOutputFormats) {
     if (format.name != text) continue;
     options.output = format.value;
@@ -55,6 +62,8 @@ OutputFormat CommonOptions::ResultFormat() const {
   return StdoutIsTerminal() ? OutputFormat::kTable : OutputFormat::kTsv;
 }
 
+// The flags belong to the program and not to its commands: they may stand
+// before the command, and a file of --config sets them once for all.
 void AddCommonFlags(CommandLine& program, CommonOptions& options) {
   program.Group("Output");
   program.Add(FlagSpec{

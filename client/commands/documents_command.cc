@@ -1,4 +1,8 @@
 // `semrank get` and `semrank delete`: documents of the catalog by key.
+//
+// A document has a name or a number as its key. The name "7" and the number 7
+// are two documents: the flag --numeric_ids says which of them is meant. The
+// client splits any number of keys into messages.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -50,6 +54,7 @@ Examples:
   cut -f1 old.tsv | semrank delete --ids=-
 )"};
 
+// Both commands have the same flags.
 struct KeyOptions {
   TextOptions ids;
   bool numeric_ids = false;

@@ -1,3 +1,10 @@
+// `semrank embed`: vectors of texts, from a server or a model directory, on
+// standard output or in a file.
+//
+// Both sources have one interface (vector_source.h), and both outputs read its
+// stream. Standard output is for a few texts, which are in memory. A file is
+// for any number: it is read in blocks, written by another thread, and
+// continued after an interruption (embed_to_file.h).
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -49,6 +56,7 @@ Examples:
   semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy --model_dir=models/shop
 )"};
 
+// Nothing = by the extension of the file.
 using FileFormat = std::optional<EmbeddingFileFormat>;
 
 constexpr Named<v1::Side> kSides[] = {{"query", v1::SIDE_QUERY},
@@ -119,6 +127,8 @@ absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
           return PrintVectors(format, run);
         });
       });
+  // Rows of the texts before the failure have been printed; the exit code says
+  // that they are not all.
   if (!status.ok()) return WithHint(status);
   facts.round_trip = absl::Now() - start;
   // A model directory measures no stages.
@@ -150,6 +160,7 @@ absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
   if (options.texts.path.empty() || !options.texts.arguments.empty()) {
     return FlagError("output", file, "a file of vectors needs --texts=FILE");
   }
+  // --texts=docs.npy.ids --output=docs.npy would write over what it reads, too.
   for (const std::string& name : ResumableFileNames(file)) {
     SEMRANK_RETURN_IF_ERROR(
         CheckKeepsInputs({"output", name}, {{"texts", options.texts.path}}));
@@ -193,6 +204,7 @@ absl::Status RunEmbed(const EmbedOptions& options,
   if (!file.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(to_file, FileOptions(options, file));
   }
+  // The source of a server uses the client, so it is destroyed first.
   std::unique_ptr<SemrankClient> client;
   std::unique_ptr<VectorSource> source;
   if (options.model_dir.empty()) {

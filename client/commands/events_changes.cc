@@ -16,6 +16,9 @@
 #include "model/events/ubi_import.h"
 #include "model/redis/redis_url.h"
 
+// Both actions have two forms, one for a folder or a file and one for a stream,
+// and flags that only one of them uses. The form is chosen first, so that an
+// error names the flag that is missing there.
 namespace semrank {
 namespace {
 
@@ -37,6 +40,7 @@ absl::StatusOr<EventStream::Options> StreamOf(const EventsRun& run) {
 absl::Status RunStreamDeletion(EventsRun& run) {
   const EventsOptions& options = run.options;
   SEMRANK_ASSIGN_OR_RETURN(const EventStream::Options stream, StreamOf(run));
+  // This comes before the other checks, since with Kafka no flag can help.
   if (stream.address.kind == EventAddress::Kind::kKafka) {
     return FlagError("stream", options.stream, kNoKafkaDeletion);
   }
@@ -44,6 +48,8 @@ absl::Status RunStreamDeletion(EventsRun& run) {
   if (options.events_key.empty()) {
     return UsageError("--events_key=FILE, that of the servers, is required");
   }
+  // A stream has no folder with a key: all servers that write to it share the
+  // file of --events_key.
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
                            KeyedHash::OpenFile(options.events_key));
   SEMRANK_ASSIGN_OR_RETURN(
@@ -72,6 +78,8 @@ absl::Status RunStreamImport(EventsRun& run) {
   return run.report.Write();
 }
 
+// An import has one source. The stream may come from SEMRANK_STREAM, so the
+// error names that variable.
 absl::Status CheckSource(const EventsRun& run) {
   const EventsOptions& options = run.options;
   const bool has_exports =
@@ -148,6 +156,7 @@ absl::Status RunEventImport(EventsRun& run) {
         "--ubi_queries=FILE, --ubi_events=FILE and --output=DIR are required, "
         "or --stream=ADDRESS and --output=DIR");
   }
+  // A failed import leaves no folder that it has created.
   SEMRANK_ASSIGN_OR_RETURN(const OutputFolder folder,
                            OutputFolder::Create(output));
   absl::Status status =

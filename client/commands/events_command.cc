@@ -1,5 +1,10 @@
 // `semrank events`: what was shown and clicked, from the folders of
 // semrank-server --events. It needs no server.
+//
+// Three actions are one pass over the records: ForEachEvent reads them,
+// ClickJoin attaches clicks to lists and passes each list to the statistics or
+// the comparison of the action. Only the action join needs the rows of the
+// join, so the others switch them off, which saves their memory.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,6 +54,8 @@ absl::Status ReadFolders(EventsRun& run, ClickJoin& join,
   return absl::OkStatus();
 }
 
+// Kinds are counted as they are read, also those of dropped events; all else
+// from the lists that the join has kept.
 absl::Status RunEventStats(EventsRun& run) {
   EventStats stats;
   run.options.join.with_rows = false;
@@ -83,6 +90,7 @@ absl::Status RunEventComparison(EventsRun& run) {
   return run.report.Write();
 }
 
+// The file appears when it is complete: a trainer must not read half of it.
 absl::Status WriteRows(const ClickJoin& join, const std::vector<ClickRow>& rows,
                        const std::string& path) {
   constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
@@ -133,6 +141,8 @@ absl::Status CheckKeepsEvents(const std::string& output,
   return absl::OkStatus();
 }
 
+// The rows are written even where examination cannot be estimated, as where no
+// title changed its position. The report then says why.
 absl::Status RunEventJoin(EventsRun& run) {
   const std::string& output = run.common.output_file;
   if (output.empty()) return UsageError("--output=FILE is required");
@@ -159,6 +169,8 @@ absl::Status RunEventJoin(EventsRun& run) {
   return run.report.Write();
 }
 
+// Actions are words of the command line and not commands, so that they share
+// one set of flags. Thus what CLI11 would check is checked here.
 absl::StatusOr<const EventsAction*> FindAction(const EventsOptions& options) {
   const std::string name =
       options.arguments.empty() ? "" : options.arguments[0];

@@ -12,6 +12,9 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
+// Every fact goes into the table and into the JSON object at once, under one
+// name, so that neither lacks one. The names are part of the interface:
+// programs read the JSON.
 namespace semrank {
 namespace {
 
@@ -59,6 +62,8 @@ void EventsReport::Add(std::string_view name, std::string_view value) {
   facts_.AddRow({AsWords(name), std::string(value)});
 }
 
+// A person need not read which rules dropped nothing; a program expects the
+// same members each time.
 void EventsReport::AddIfAny(std::string_view name, std::int64_t value) {
   if (value != 0) {
     Add(name, value);
@@ -73,6 +78,7 @@ void EventsReport::AddTable(std::string_view name,
   Json array = Json::array();
   Table table;
   for (const std::string& column : columns) {
+    // Names are to the left, and only first columns have names.
     table.AddColumn(AsWords(column), rows.empty() || !rows[0][0].is_string() ||
                                              column != columns[0]
                                          ? Table::kRight
@@ -120,6 +126,7 @@ void AddFileCounts(const EventFileCounts& counts, EventsReport& report) {
   report.AddIfAny("bad_lines", counts.bad_lines);
 }
 
+// Adds first what was kept, then what each rule of EVENTS.md dropped.
 void AddJoinCounts(const ClickJoinCounts& counts, EventsReport& report) {
   report.Add("lists", counts.lists);
   report.Add("clicked_lists", counts.clicked_lists);

@@ -1,3 +1,7 @@
+// `semrank explain`: what each word adds to a score.
+//
+// The server computes the explanation; this file only prints it, as tables for
+// people and as rows or JSON for programs.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -262,6 +266,7 @@ absl::Status SetCandidate(const ExplainOptions& options,
         "title: give exactly one, with --title=TEXT or as the argument, or a "
         "document with --document_id=DOC_ID");
   }
+  // AddUtf8Flag has checked the flags, but not the argument.
   std::uint64_t id = 0;
   if (options.document_id.empty()) {
     const std::string& title =
@@ -327,6 +332,7 @@ absl::Status PrintComparison(SemrankClient& client,
                              const ExplainOptions& options, OutputFormat format,
                              v1::ExplainRequest request,
                              const v1::ExplainResponse& first) {
+  // Title and ids are one oneof: a document of the first call is replaced.
   request.set_title(options.versus);
   // The same version for both, or the difference would compare two models.
   *request.mutable_model() = first.model();

@@ -1,3 +1,4 @@
+// `semrank load`: the command line of the load generator (load.h).
 #include <cstdio>
 #include <memory>
 #include <utility>

@@ -42,6 +42,7 @@ absl::Status Run(const Command& command, CommonOptions& common) {
 int Main(int argc, char** argv) {
   // SIGPIPE stays what it is: `semrank ... | head` ends quietly.
   ReserveStandardStreams();
+  // Commands keep a reference to it, and run while it is alive.
   CommonOptions common;
   CommandLine program(kProgram);
   AddCommonFlags(program, common);

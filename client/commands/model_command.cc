@@ -1,3 +1,7 @@
+// `semrank model`: what the server knows of its models, and which it serves.
+//
+// A table has the facts that differ between models; JSON is the message of the
+// API, with all of them.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -79,6 +83,7 @@ std::string State(const v1::Model& model) {
 
 // "41000 -> 300 -> 300 -> 128"; the input dimension is the number of features.
 std::string Layers(const v1::ModelConfig& config) {
+  // The buckets of unknown words are counted among the words, but are no words.
   std::string layers = std::to_string(
       config.features().num_ngrams() + config.features().num_words() -
       config.ssi().unknown_word_buckets() + config.features().num_bigrams());
@@ -212,6 +217,8 @@ Facts ReloadFacts(const v1::ReloadModelResponse& reloaded) {
   return facts;
 }
 
+// A version that failed or is still being loaded has neither config nor
+// training: its rows are fewer.
 Facts ModelFacts(const v1::Model& model) {
   Facts facts = IdentityFacts(model);
   facts.Add("loaded", FormatTime(model.load_time()));

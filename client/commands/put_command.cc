@@ -1,3 +1,9 @@
+// `semrank put`: puts the documents of a file of any size into the catalog.
+//
+// The file is read in blocks. Each block goes over one stream, whose responses
+// come in the order of the documents, so a count of lines says how far the run
+// came. The state file keeps that count after each block. A document that is
+// put twice replaces itself: to continue a little too early does no harm.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -67,6 +73,8 @@ std::string NameOf(const FileDocument& document, std::int64_t line) {
   return document.id.empty() ? absl::StrFormat("line %d", line) : document.id;
 }
 
+// The reader has checked the numbers of numeric ids. A document without a key
+// is sent all the same: the server refuses it, and the user sees its line.
 void SetFields(const FileDocument& from, v1::Document& document) {
   std::uint64_t number = 0;
   if (from.numeric_id && absl::SimpleAtoi(from.id, &number)) {

@@ -1,3 +1,7 @@
+// `semrank rank`: orders titles of a file or of the command line for a query.
+//
+// One request has all titles; the client splits it if the server's limits
+// demand that. The response has indices and scores, best first.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -1,3 +1,6 @@
+// `semrank search`: the best documents of the server's catalog, for one query
+// on the terminal, or for a file of queries as a TREC run, by which a live
+// server is compared with models that were evaluated offline.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -65,6 +68,7 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options,
   options.ranking.SetFields(request);
   request.set_offset(options.offset);
   request.set_name_match(options.name_match);
+  // Only a tag creates the filter: without one, mutable_filter is not called.
   for (std::string& tag : SplitTags(options.include_tags)) {
     *request.mutable_filter()->add_include_tags() = std::move(tag);
   }
@@ -107,9 +111,10 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                     format);
 }
 
-// The lines of one query in a TREC run. There the scores decide, so documents
-// that the query names, and that stand first whatever they score, get higher
-// ones than those below them.
+// The lines of one query in a TREC run. There the scores decide: trec_eval
+// ignores the ranks. So documents that the query names, and that stand first
+// whatever they score, get higher scores than those below them, by the least
+// that a float can differ.
 absl::StatusOr<std::string> RunLines(
     const std::string& query_id,
     const google::protobuf::RepeatedPtrField<v1::DocumentHit>& hits,

@@ -95,7 +95,9 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
     grpc::Status (v1::CatalogService::Stub::*method)(grpc::ClientContext*,
                                                      const Request&, Response*),
     const Request& request) {
-  // One deadline for all chunks.
+  // One deadline for all chunks. Keys are numbered through, first `ids`, then
+  // `document_ids`, as in the response; AddItems takes from each list the part
+  // that falls into a chunk.
   const absl::Time deadline = connection_.DeadlineFor();
   SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Get(deadline));
   Request common = request;
@@ -103,6 +105,8 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
   common.clear_document_ids();
   const int num_keys = request.ids_size() + request.document_ids_size();
   Response whole;
+  // The loop runs at least once: the server answers a request without keys,
+  // too, and checks the other fields.
   int begin = 0;
   do {
     const Request chunk =
@@ -158,6 +162,8 @@ absl::Status CatalogClient::Put(std::int64_t num_documents,
   const absl::Time deadline = connection_.DeadlineFor(
       1 + static_cast<int>(num_documents / kAssumedLimits.max_texts));
   SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Fetch(deadline));
+  // `write` runs in another thread than `read`. They share `limits` and `make`,
+  // which do not change while a stream is open; each has its own count.
   Retry retry(connection_.options().retry, deadline);
   std::int64_t num_put = 0;
   while (true) {

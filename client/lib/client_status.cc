@@ -45,6 +45,8 @@ absl::Status FromGrpcStatus(const grpc::Status& status,
                                  ? absl::StatusCodeToString(code)
                                  : status.error_message();
   absl::Status result(code, absl::StrFormat("%s: %s", address, reason));
+  // The trailer grpc-status-details-bin. Proxies and old servers send none, and
+  // then the code and the text are all there is.
   google::rpc::Status details;
   if (details.ParseFromString(status.error_details())) {
     AddDetails(details, result);
@@ -52,6 +54,7 @@ absl::Status FromGrpcStatus(const grpc::Status& status,
   return result;
 }
 
+// An item of a response that arrived: its message names no address.
 absl::Status FromItemStatus(const google::rpc::Status& status) {
   absl::Status result(FailureCode(status.code()), status.message());
   AddDetails(status, result);

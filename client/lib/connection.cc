@@ -60,6 +60,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(const ClientOptions& options) {
       options.address, ToChannelCredentials(options.credentials), arguments);
 }
 
+// How long the server asks its client to wait, in a trailer of failed calls.
 // The text as it is: Retry decides what a malformed value means.
 std::optional<std::string> Pushback(const grpc::ClientContext& context) {
   const auto& trailers = context.GetServerTrailingMetadata();

@@ -9,6 +9,11 @@
 #include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
 
+// One thread writes the texts and another reads their vectors, so that many
+// messages are on their way at once. The server answers in order. After a
+// broken stream the next one begins with the first text without a vector, and
+// names the version of the model that answered before: the vectors of two
+// models cannot be compared.
 namespace semrank {
 namespace {
 

@@ -3,6 +3,9 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 
+// A server may be of another release, or another program behind a wrong
+// address. Callers use numbers of a response as indices and its sizes for
+// memory, so a wrong one is Internal here and not a crash there.
 namespace semrank {
 namespace {
 

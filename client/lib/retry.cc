@@ -28,10 +28,13 @@ std::optional<absl::Duration> Retry::NextDelay(
   } else {
     delay = Backoff() * absl::Uniform(random_, 0.5, 1.0);
   }
+  // A call that starts at the deadline can only fail; the error of this attempt
+  // says more than DEADLINE_EXCEEDED would.
   if (now + delay >= deadline_) return std::nullopt;
   return delay;
 }
 
+// The loop ends at the maximum, so that many attempts overflow nothing.
 absl::Duration Retry::Backoff() const {
   absl::Duration backoff = policy_.initial_backoff;
   for (int i = 1; i < num_attempts_ && backoff < policy_.max_backoff; ++i) {

@@ -65,6 +65,8 @@ absl::StatusOr<v1::ExplainResponse> SemrankClient::Explain(
 
 absl::StatusOr<v1::ReportEventsResponse> SemrankClient::ReportEvents(
     const v1::ReportEventsRequest& request) {
+  // A retry after a lost response sends the same ids, by which the server
+  // counts each event once.
   v1::ReportEventsRequest named = request;
   for (v1::Event& event : *named.mutable_events()) {
     if (event.event_id().empty()) event.set_event_id(MakeRandomId());

@@ -69,6 +69,9 @@ LoadRequestOptions WithTitles(LoadRequestOptions options) {
 
 // With a rate, one thread sends and one handles responses. Else one thread does
 // both.
+//
+// The phases of a run: warm-up, which sends but does not count; measurement,
+// from begin_ to end_; and what is then still in flight, until its deadline.
 class LoadRun {
  public:
   LoadRun(const ClientOptions& client, const LoadOptions& options,
@@ -155,6 +158,8 @@ void LoadRun::WaitUntil(Clock::time_point due) const {
   if (!Interrupted()) std::this_thread::sleep_until(due);
 }
 
+// Due times follow from the start and the rate alone. A call that is sent late
+// does not delay the next ones, and its waiting counts in its latency.
 void LoadRun::KeepRate() {
   const Clock::time_point start = begin_ - ToClock(options_.warmup);
   const std::chrono::duration<double> interval(1 / options_.rate);
@@ -211,6 +216,8 @@ void LoadRun::Count(const LoadCall& call) {
   if (report_.first_failure.ok()) report_.first_failure = call.status;
 }
 
+// In a closed loop each response sends the next call with the same LoadCall, so
+// that their number stays what it was at the start.
 void LoadRun::OnResponse(LoadCall& call) {
   Count(call);
   --num_in_flight_;
@@ -218,6 +225,7 @@ void LoadRun::OnResponse(LoadCall& call) {
   if (options_.rate == 0 && !Over(now)) {
     Send(now, call);
   } else {
+    // With a rate, KeepRate says so: further calls may follow this response.
     all_sent_ = all_sent_ || options_.rate == 0;
     const MutexLock lock(mutex_);
     idle_.push_back(&call);
@@ -335,6 +343,7 @@ void LoadRequests::AddTitle() {
 }
 
 int MaxInflight(LoadRequests& requests) {
+  // The first request stands for all: they have equally many titles.
   const std::size_t bytes = kCallBytes + 2 * requests.Next().ByteSizeLong();
   return static_cast<int>(
       std::clamp<std::size_t>(kMaxInflightBytes / bytes, 1, kMaxInflight));

@@ -16,6 +16,10 @@
 #include "model/base/mutex.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 
+// gRPC's asynchronous API: each operation has a tag, a LoadEvent, which the
+// thread at the completion queue handles when the operation has ended. With a
+// rate, calls are sent by another thread, and the mutexes guard what both use.
+// on_response_ runs without them, since it may send the next call.
 namespace semrank {
 namespace {
 

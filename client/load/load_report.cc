@@ -25,7 +25,7 @@ std::size_t BucketOf(std::uint64_t nanos) {
   return shift * kBucketsPerPower + (nanos >> shift);
 }
 
-// The largest value in the bucket.
+// The largest value in the bucket: no percentile is reported as too low.
 std::uint64_t UpperEnd(std::size_t bucket) {
   if (bucket < kBucketsPerPower) return bucket;
   const std::size_t shift = bucket / kBucketsPerPower - 1;
@@ -120,6 +120,7 @@ Table LoadTable(const LoadReport& report) {
   return table;
 }
 
+// Every member is present, also if it is 0, so that programs need no check.
 nlohmann::ordered_json LoadJson(const LoadReport& report) {
   nlohmann::ordered_json latency_ms, failed = nlohmann::ordered_json::object();
   for (const auto& [name, latency] : Latencies(report.latencies)) {

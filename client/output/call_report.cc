@@ -11,7 +11,7 @@
 namespace semrank {
 namespace {
 
-// The server knows how long its queue is.
+// The server knows how long its queue is, and says when to come back.
 std::string RetryHint(const absl::Status& status) {
   const std::optional<absl::Duration> delay = GetRetryDelay(status);
   if (!delay.has_value()) return "try again later";

@@ -8,6 +8,8 @@
 #include "model/base/status_macros.h"
 #include "model/text/utf8.h"
 
+// EmbeddedTexts only points to texts, ids and the bytes of vectors, which the
+// caller keeps: thousands of vectors are printed or written without a copy.
 namespace semrank {
 namespace {
 
@@ -54,6 +56,7 @@ absl::Status ForEachEmbeddedRun(
       .embedding_dim = chunk.embedding_dim()};
   // The vectors of texts with problems are zeros, which would look like those
   // of texts without known features.
+  // One element follows those of the texts, and ends the last run.
   std::vector<bool> bad(chunk.num_texts() + std::size_t{1}, false);
   for (const v1::Problem& problem : chunk.problems()) {
     bad[problem.index()] = true;
@@ -84,6 +87,8 @@ Table EmbeddingTable(const EmbeddedTexts& embedded) {
   return table;
 }
 
+// Lines are appended as text, member by member: a tree of JSON values would
+// hold each element of a vector on its own.
 std::string EmbeddingJsonLines(const EmbeddedTexts& embedded) {
   std::string lines;
   for (std::size_t i = 0; i < embedded.texts.size(); ++i) {

@@ -15,6 +15,10 @@
 #include "model/base/strings.h"
 #include "model/text/utf8.h"
 
+// Titles, ids and messages come from other people, and a terminal obeys what it
+// is sent: an escape sequence in a title could rewrite what was printed before,
+// or set the title of the window. So everything but --output=raw is escaped, in
+// the way that suits its reader.
 namespace semrank {
 
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
@@ -53,6 +57,8 @@ std::string ToJsonLine(const nlohmann::ordered_json& object) {
 
 absl::StatusOr<std::string> MessageJsonLine(
     const google::protobuf::Message& message) {
+  // The names of the .proto files, which the documentation of the API has, and
+  // not Protobuf's lowerCamelCase.
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
   std::string json;
@@ -86,6 +92,8 @@ std::string EnumWord(const google::protobuf::EnumDescriptor& type, int value) {
       ToAbsl(std::string_view(described->name()).substr(prefix)));
 }
 
+// The fewest digits that give the same float again. As a double, 0.1f would
+// print as 0.10000000149011612.
 std::string ShortestText(float value) {
   std::array<char, 32> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
@@ -96,6 +104,7 @@ std::string ScoreText(float score, bool rounded) {
   return rounded ? absl::StrFormat("%.4f", score) : ShortestText(score);
 }
 
+// For JSON libraries, which print doubles.
 double ShortestDouble(float value) {
   const std::string text = ShortestText(value);
   double result = 0;

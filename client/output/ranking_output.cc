@@ -11,6 +11,9 @@
 #include "client/output/call_report.h"
 #include "client/output/output.h"
 
+// A response names candidates by their index, so the caller's titles and ids
+// are beside it everywhere. The client has checked that indices are valid and
+// that parallel fields have one length (response_check.h).
 namespace semrank {
 namespace {
 
@@ -26,6 +29,8 @@ void AddId(const TextList& candidates, std::uint32_t index,
   if (!id.empty()) object["id"] = id;
 }
 
+// Scores are floats; ShortestDouble keeps a program from seeing digits that
+// they do not have.
 nlohmann::ordered_json ResultJson(const TextList& candidates,
                                   const v1::RankResponse& response, int i) {
   const std::uint32_t index = response.indices(i);
@@ -92,7 +97,8 @@ bool IsQueryUnknown(const Response& response) {
 
 // The vector of a query without any known feature is zero, so that every cosine
 // is exactly 0. The letters of two texts may have nothing in common all the
-// same.
+// same. The message goes to standard error, where no program reads rows. True
+// if the order means nothing.
 template <typename Response, typename Items, typename Score>
 bool PrintIfUnknown(const Response& response, const Items& items,
                     v1::Parts parts, Score score) {
@@ -197,6 +203,7 @@ bool PrintIfUnknown(const v1::SearchDocumentsResponse& response,
   const bool unknown =
       PrintIfUnknown(response, response.hits(), parts,
                      [](const v1::DocumentHit& hit) { return hit.score(); });
+  // A document that the query names is a good hit, whatever the model knows.
   const bool names_none =
       std::ranges::none_of(response.hits(), [](const v1::DocumentHit& hit) {
         return hit.name_match() != v1::NAME_MATCH_UNSPECIFIED;
@@ -230,6 +237,7 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
       ranking.add_semantic_scores(hit.semantic_score());
       ranking.add_lexical_scores(hit.lexical_score());
     }
+    // A table shows names and numbers alike; JSON keeps them apart.
     documents.ids.push_back(KeyText(hit));
     documents.texts.push_back(hit.title());
   }

@@ -8,6 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "model/text/utf8.h"
 
+// Cells are escaped when they are printed, since the reader decides how: a
+// person at a terminal, or a program. Widths count columns of a terminal, where
+// a CJK character takes two and a combining mark none.
 namespace semrank {
 namespace {
 
@@ -109,6 +112,8 @@ std::string Table::ToAlignedText() const {
   return text;
 }
 
+// A table of names and values has columns without titles. Without rows the
+// titles would be all there is.
 bool Table::HasTitleLine() const {
   return !rows_.empty() && std::any_of(columns_.begin(), columns_.end(),
                                        [](const Column& column) {
@@ -116,6 +121,7 @@ bool Table::HasTitleLine() const {
                                        });
 }
 
+// There is no line of titles, which `cut` and `sort` would take for a row.
 std::string Table::ToTsv(Escapes escapes) const {
   std::string text;
   for (const std::vector<std::string>& row : rows_) {

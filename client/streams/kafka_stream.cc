@@ -10,6 +10,10 @@
 #include "model/base/strings.h"
 #include "model/kafka/kafka_client.h"
 
+// A consumer without a group: it assigns the partitions to itself and begins at
+// the offsets of `positions`, so that an import needs no right to a group and
+// commits nothing to the cluster. A partition that has come to its end is
+// paused, or its new messages would fill the queue while the others are read.
 namespace semrank {
 namespace {
 
@@ -58,6 +62,8 @@ class KafkaStream final : public EventStream {
       : client_(std::move(client)) {}
   ~KafkaStream() override { rd_kafka_consumer_close(client_->get()); }
 
+  // A partition that is not in `position` was added to the topic since, and is
+  // read from its beginning.
   absl::Status Begin(const std::string& position) override {
     SEMRANK_ASSIGN_OR_RETURN(offsets_, ParseOffsets(position));
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int32_t> partitions,
@@ -91,6 +97,8 @@ class KafkaStream final : public EventStream {
         EndPartition(message->partition);
         continue;
       }
+      // Messages of a paused partition may still be in the queue; they belong
+      // to the next import.
       SEMRANK_RETURN_IF_ERROR(client_->StatusOf(message->err));
       const auto end = ends_.find(message->partition);
       if (end == ends_.end()) continue;
@@ -134,6 +142,8 @@ class KafkaStream final : public EventStream {
         rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, client_->topic().c_str(),
                                       partition);
+    // Pausing only saves memory: Next skips the partition in any case, so that
+    // an error does not matter.
     rd_kafka_pause_partitions(client_->get(), list);
     rd_kafka_topic_partition_list_destroy(list);
   }

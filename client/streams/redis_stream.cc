@@ -10,6 +10,10 @@
 #include "model/base/status_macros.h"
 #include "model/redis/redis_client.h"
 
+// Reads the stream in pages of XRANGE, each of which begins after the last
+// entry of the page before. Ids ascend and are never used twice, so that
+// neither new entries nor trimmed ones shift a page. The end is the last id
+// when reading began; XRANGE includes it.
 namespace semrank {
 namespace {
 
@@ -60,11 +64,13 @@ class RedisStream final : public EventStream {
           absl::StrFormat("\"%s\" is not a position of a stream", position));
     }
     position_ = position;
+    // The end is found first, since it bounds every page.
     pool_.LookUpAddress();
     SEMRANK_RETURN_IF_ERROR(FindEnd());
     return ReadPage();
   }
 
+  // ReadEntry also sets position_, by which the next page begins.
   absl::StatusOr<bool> Next(std::string& line) override {
     if (next_ == page_->elements) SEMRANK_RETURN_IF_ERROR(ReadPage());
     if (next_ == page_->elements) return false;
@@ -97,7 +103,8 @@ class RedisStream final : public EventStream {
   }
 
   absl::Status ReadPage() {
-    // Entries after the position.
+    // "(" excludes the position itself. The entry may have been trimmed since,
+    // which does not matter to XRANGE.
     const std::string begin =
         position_.empty() ? "-" : absl::StrCat("(", position_);
     SEMRANK_ASSIGN_OR_RETURN(

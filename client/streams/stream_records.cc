@@ -25,6 +25,9 @@
 #include "model/events/event_writer.h"
 #include "model/events/sorted_records.h"
 
+// An import is a loop over the new records, which ends a file whenever the
+// memory is full. Only EndFile changes the folder, in an order that a crash
+// cannot turn into a loss: first the file, then the position.
 namespace semrank {
 namespace {
 
@@ -42,6 +45,8 @@ absl::Status ForEachRecord(
     SEMRANK_ASSIGN_OR_RETURN(const bool more, stream.Next(line));
     if (!more) return bad_lines.EndFile(stream.name(), number - 1);
     if (Interrupted()) return absl::CancelledError("interrupted");
+    // Ctrl-C loses the records of the file that was not written yet; the next
+    // import reads them again.
     const absl::StatusOr<EventRecord> record = parser.Parse(line);
     SEMRANK_RETURN_IF_ERROR(
         record.ok() ? use(*record)
@@ -63,6 +68,7 @@ class Positions {
     SEMRANK_RETURN_IF_ERROR(content.status());
     for (const absl::string_view line :
          absl::StrSplit(*content, '\n', absl::SkipEmpty())) {
+      // A line without a blank is not ours; its stream is read from the start.
       const std::size_t blank = line.rfind(' ');
       if (blank == absl::string_view::npos) continue;
       positions.by_name_.emplace(line.substr(0, blank), line.substr(blank + 1));
@@ -125,6 +131,8 @@ class StreamImport {
   }
 
  private:
+  // The stream cannot know that its position came from a file; a user who
+  // edited that file needs its name.
   absl::Status Begin() {
     const absl::Status status = stream_.Begin(positions_.Find(stream_.name()));
     if (!absl::IsInvalidArgument(status)) return status;
@@ -140,9 +148,12 @@ class StreamImport {
       ++counts_.files;
       records_ = {};
     }
+    // The position moves also without records: bad lines are not read again.
     return positions_.Set(stream_.name(), stream_.position());
   }
 
+  // Files count by the time in their names, as for the server's retention: a
+  // copy or a restored backup has other times in the file system.
   absl::Status RemoveOldFiles() {
     if (options_.max_age == absl::ZeroDuration()) return absl::OkStatus();
     const std::int64_t begin_ms =
@@ -206,6 +217,9 @@ absl::StatusOr<StreamedRecords> ImportStream(
 absl::StatusOr<DeletedRecords> DeleteUserOfStream(
     const EventStream::Options& stream, const std::string& user_hash,
     const BadLineLimit& max_bad_lines) {
+  // Two readers are needed, since an event may precede its impression: the
+  // first one finds the ids of the user's impressions, the second one all
+  // records of the user.
   UserRecords user(user_hash);
   SEMRANK_ASSIGN_OR_RETURN(const auto first, OpenStream(stream));
   SEMRANK_RETURN_IF_ERROR(
@@ -217,7 +231,8 @@ absl::StatusOr<DeletedRecords> DeleteUserOfStream(
   if (user.empty()) return deleted;
   SEMRANK_ASSIGN_OR_RETURN(const auto second, OpenStream(stream));
   // Impressions are deleted last: a call that repeats an interrupted one finds
-  // the user's events by them.
+  // the user's events by them. Their positions stay in memory until then;
+  // events are deleted in batches.
   std::vector<std::string> impressions;
   std::vector<std::string> events;
   SEMRANK_RETURN_IF_ERROR(
