@@ -193,7 +193,7 @@ absl::StatusOr<EventRecord> ParseImpression(const Object& object) {
   }
   SEMRANK_RETURN_IF_ERROR(reader.status());
   // The server writes no more, so this is the file of another program. The
-  // limit bounds what a line may take in the memory of a join.
+  // limit bounds the memory that a line needs in a join.
   if (impression.results.size() > kMaxShownResults) {
     return MemberError(
         "results",

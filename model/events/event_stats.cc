@@ -21,8 +21,8 @@ Value& Named(std::map<std::string, Value>& values, const std::string& name) {
   return values[values.size() < kMaxNames ? name : "(others)"];
 }
 
-// Which of two interleaved models is a differs from list to list; both orders
-// are the same pair.
+// Team a of a list may be either of two interleaved models; both orders are the
+// same pair.
 std::string RankerOf(const JoinedList& list, const ClickJoin& join) {
   const std::string& a = join.text(list.ranker_a);
   const std::string& b = join.text(list.ranker_b);

@@ -8,6 +8,7 @@
 namespace semrank {
 namespace {
 
+// Escapes both kinds of quotes, so that the result may be an attribute's value.
 std::string_view Escaped(char character, std::string_view as_it_is) {
   switch (character) {
     case '&':
@@ -37,6 +38,7 @@ std::string EscapeHtml(std::string_view text) {
   return html;
 }
 
+// Escapes line by line, since EscapeHtml turns a line break into a blank.
 std::string EscapeLines(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
   for (std::string& line : lines) line = EscapeHtml(line);

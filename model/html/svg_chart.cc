@@ -8,6 +8,10 @@
 #include "absl/strings/str_format.h"
 #include "model/html/html_text.h"
 
+// The drawing, from the top left corner: legend and label of y in the top
+// margin, ticks of y in the left one, ticks and label of x in the bottom one.
+// Colours come from classes, so that a page can have a dark style. EscapeHtml
+// escapes all text: names of models and words of queries may contain anything.
 namespace semrank {
 namespace {
 
@@ -42,6 +46,7 @@ polyline { fill: none; stroke-width: 2; }
 </style>
 )";
 
+// A range is empty, with low > high, until a value is added.
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -89,6 +94,8 @@ struct Axes {
   Axis y;
 };
 
+// The length of a bar means something only from 0; a line may use all the
+// height. In SVG y grows downwards, so its axis runs from the bottom up.
 Axes MakeAxes(const Chart& chart, bool from_zero, double x_margin) {
   Range x, y;
   if (from_zero) y.Add(0);
@@ -169,6 +176,7 @@ std::string Begin(const Chart& chart) {
       EscapeHtml(chart.title), kWidth, kHeight, EscapeHtml(chart.title));
 }
 
+// Browsers show it under the pointer: exact values without a table.
 std::string PointTitle(const Chart& chart, const ChartSeries& series,
                        const ChartPoint& point) {
   return absl::StrFormat("<title>%s, %s %g: %.6g</title>",
@@ -176,6 +184,7 @@ std::string PointTitle(const Chart& chart, const ChartSeries& series,
                          point.x, point.y);
 }
 
+// The label is on the side where there is more room.
 void AppendMark(const Chart& chart, const Axes& axes, std::string& svg) {
   if (!chart.mark || !std::isfinite(*chart.mark)) return;
   const double x = axes.x.At(*chart.mark);
@@ -250,6 +259,8 @@ std::string BarChart(const Chart& chart) {
 }
 
 std::string SvgFile(std::string_view chart) {
+  // Inside a page neither the namespace nor the style is needed; a file has no
+  // page to inherit them from.
   constexpr std::string_view kBegin = "<svg ";
   assert(chart.starts_with(kBegin));
   const std::size_t content = chart.find('\n') + 1;

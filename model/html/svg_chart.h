@@ -22,7 +22,7 @@ struct ChartPoint {
 
 struct ChartSeries {
   std::string name;
-  std::vector<ChartPoint> points = {};  // x rising
+  std::vector<ChartPoint> points = {};  // x ascending
 };
 
 // One colour each.

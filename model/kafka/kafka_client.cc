@@ -31,6 +31,7 @@ absl::Status Set(const Conf& conf, const std::string& name,
       absl::StrFormat("librdkafka refuses the property %s or its value", name));
 }
 
+// No attempt will succeed before an operator changes a password or a right.
 bool IsRefusal(rd_kafka_resp_err_t error) {
   switch (error) {
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
@@ -71,6 +72,7 @@ absl::StatusOr<std::unique_ptr<KafkaClient>> KafkaClient::Create(
     rd_kafka_type_t type, const Options& options) {
   std::unique_ptr<KafkaClient> client(new KafkaClient(options));
   Conf conf(rd_kafka_conf_new());
+  // The file is last, so that it can override every other property.
   SEMRANK_RETURN_IF_ERROR(Set(conf, "bootstrap.servers", options.brokers));
   SEMRANK_RETURN_IF_ERROR(Set(conf, "client.id", "semrank"));
   for (const auto& [name, value] : options.properties) {
@@ -83,7 +85,9 @@ absl::StatusOr<std::unique_ptr<KafkaClient>> KafkaClient::Create(
       SEMRANK_RETURN_IF_ERROR(Set(conf, name, value));
     }
   }
-  // It would write to standard error. What matters comes to NoteError.
+  // It would write to standard error. What matters comes to NoteError, which
+  // librdkafka calls while the client polls or flushes, hence in the thread
+  // that uses it: last_error_ needs no lock.
   rd_kafka_conf_set_log_cb(conf.get(), nullptr);
   rd_kafka_conf_set_error_cb(conf.get(), &NoteError);
   rd_kafka_conf_set_opaque(conf.get(), client.get());
@@ -97,7 +101,7 @@ absl::StatusOr<std::unique_ptr<KafkaClient>> KafkaClient::Create(
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: %s", client->name_, reason.data()));
   }
-  // The handle owns it now.
+  // After a success the handle owns it.
   static_cast<void>(conf.release());
   return client;
 }
@@ -161,6 +165,8 @@ absl::StatusOr<std::vector<std::int32_t>> KafkaClient::FindPartitions(
   rd_kafka_resp_err_t topic_error = RD_KAFKA_RESP_ERR_NO_ERROR;
   for (int i = 0; i < metadata->topic_cnt; ++i) {
     const rd_kafka_metadata_topic_t& found = metadata->topics[i];
+    // One topic was asked for. A broker that does not have it says so here, not
+    // in the error of the call.
     topic_error = found.err;
     for (int j = 0; j < found.partition_cnt; ++j) {
       partitions.push_back(found.partitions[j].id);

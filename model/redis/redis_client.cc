@@ -16,6 +16,10 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 
+// hiredis formats commands and parses replies. Its own blocking functions limit
+// each read, not a call: a server that sends a byte now and then would hold a
+// caller for ever. So the sockets do not block, and Wait, the only function
+// that does, gets the deadline of the whole call.
 namespace semrank {
 namespace {
 
@@ -71,6 +75,8 @@ RedisConnection::RedisConnection(redisContext* context)
       create_array_(functions_.createArray) {
   // hiredis allocates an array when its length arrives, whatever that is.
   // CreateArray can refuse it.
+  // The reader has only a pointer to the table of functions, which is shared by
+  // all connections of the process; this one gets a copy.
   functions_.createArray = &CreateArray;
   context->reader->fn = &functions_;
   context->reader->privdata = this;
@@ -303,7 +309,8 @@ RedisPool::Replies RedisPool::TryCall(std::span<const RedisCommand> commands,
       return replies;
     }
     const MutexLock lock(mutex_);
-    // The server has most likely closed the idle ones too.
+    // The server has most likely closed the idle ones too. Only this attempt is
+    // repeated: an error of the fresh connection is the caller's.
     idle_.clear();
   }
   absl::StatusOr<ConnectionPtr> fresh =
@@ -340,6 +347,8 @@ absl::StatusOr<RedisPool::ConnectionPtr> RedisPool::Take(Deadline deadline) {
 }
 
 void RedisPool::Return(ConnectionPtr connection) {
+  // An unusable connection is closed here. Its place becomes free, and the next
+  // caller opens another one.
   {
     MutexLock lock(mutex_);
     --num_in_use_;
@@ -350,6 +359,7 @@ void RedisPool::Return(ConnectionPtr connection) {
   one_is_free_.NotifyOne();
 }
 
+// Returns a copy: LookUpAddress may replace the address in the meantime.
 std::string RedisPool::address() const {
   MutexLock lock(mutex_);
   return address_;

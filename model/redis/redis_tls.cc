@@ -14,6 +14,9 @@
 namespace semrank {
 namespace {
 
+// Files are read again when they change (Refresh), so that a certificate can be
+// renewed while the server runs. A session keeps the context of its start.
+
 // OpenSSL's queue of errors belongs to the thread and is emptied, because an
 // entry left behind would be taken for the failure of a later operation.
 std::string LastError() {
@@ -43,6 +46,8 @@ std::vector<std::string> Paths(const RedisTlsFiles& files) {
   return paths;
 }
 
+// Certificates name IP addresses in another field than host names, and OpenSSL
+// has another function for each.
 bool IsAddress(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> address = {};
   return inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
@@ -102,6 +107,8 @@ absl::StatusOr<TlsSession> RedisTls::NewSession(int socket,
   if (session == nullptr || SSL_set_fd(session.get(), socket) != 1) {
     return absl::ResourceExhaustedError(LastError());
   }
+  // SSL_VERIFY_PEER alone accepts a valid certificate of any other server. The
+  // name is also sent (SNI), but never an address: RFC 6066 forbids that.
   SSL_set_connect_state(session.get());
   const bool is_set =
       IsAddress(host)
