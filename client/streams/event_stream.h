@@ -60,14 +60,18 @@ class EventStream {
   virtual const std::string& name() const = 0;
 };
 
-// Makes the stream of the address's kind. InvalidArgument for an address or a
-// property that cannot be used.
-absl::StatusOr<std::unique_ptr<EventStream>> OpenStream(
-    const EventStream::Options& options);
 absl::StatusOr<std::unique_ptr<EventStream>> MakeRedisStream(
     const EventStream::Options& options);
 absl::StatusOr<std::unique_ptr<EventStream>> MakeKafkaStream(
     const EventStream::Options& options);
+// Makes the stream of the address's kind. InvalidArgument for an address or a
+// property that cannot be used.
+inline absl::StatusOr<std::unique_ptr<EventStream>> OpenEventStream(
+    const EventStream::Options& options) {
+  return options.address.kind == EventAddress::Kind::kRedis
+             ? MakeRedisStream(options)
+             : MakeKafkaStream(options);
+}
 
 }  // namespace semrank
 

@@ -40,7 +40,8 @@ bool ReadEntry(const redisReply& entry, std::string& id, std::string& record) {
   return true;
 }
 
-// Whether Redis names entries so: "1764140482123-0".
+// Whether Redis names entries so: "1764140482123-0", the milliseconds of the
+// clock and a counter. Another text would be an error of each command.
 bool IsEntryId(const std::string& text) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits('-', 1));
@@ -81,6 +82,8 @@ class RedisStream final : public EventStream {
     return true;
   }
   std::string position() const override { return position_; }
+  // Entries that are already gone are not counted by XDEL, and are no error: a
+  // call can be repeated.
   absl::Status Delete(std::span<const std::string> positions) override {
     RedisCommand command = {"XDEL", key_};
     command.insert(command.end(), positions.begin(), positions.end());

@@ -210,7 +210,7 @@ absl::StatusOr<StreamedRecords> ImportStream(
                            LockEventFolder(options.folder));
   SEMRANK_ASSIGN_OR_RETURN(Positions positions,
                            Positions::Read(options.folder));
-  SEMRANK_ASSIGN_OR_RETURN(const auto stream, OpenStream(options.stream));
+  SEMRANK_ASSIGN_OR_RETURN(const auto stream, OpenEventStream(options.stream));
   return StreamImport(options, std::move(positions), *stream).Run();
 }
 
@@ -221,7 +221,7 @@ absl::StatusOr<DeletedRecords> DeleteUserOfStream(
   // first one finds the ids of the user's impressions, the second one all
   // records of the user.
   UserRecords user(user_hash);
-  SEMRANK_ASSIGN_OR_RETURN(const auto first, OpenStream(stream));
+  SEMRANK_ASSIGN_OR_RETURN(const auto first, OpenEventStream(stream));
   SEMRANK_RETURN_IF_ERROR(
       ForEachRecordOf(*first, max_bad_lines, [&](const EventRecord& record) {
         user.Note(record);
@@ -229,7 +229,7 @@ absl::StatusOr<DeletedRecords> DeleteUserOfStream(
       }));
   DeletedRecords deleted;
   if (user.empty()) return deleted;
-  SEMRANK_ASSIGN_OR_RETURN(const auto second, OpenStream(stream));
+  SEMRANK_ASSIGN_OR_RETURN(const auto second, OpenEventStream(stream));
   // Impressions are deleted last: a call that repeats an interrupted one finds
   // the user's events by them. Their positions stay in memory until then;
   // events are deleted in batches.

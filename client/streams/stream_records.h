@@ -27,7 +27,7 @@ struct StreamImportOptions {
   // Files of the folder that were written longer ago are removed at the end;
   // zero = none.
   absl::Duration max_age = {};
-  // Memory for the records of one file.
+  // Memory for the records of one file; further records begin another file.
   std::size_t max_bytes = std::size_t{8} << 30;
 };
 
@@ -35,8 +35,8 @@ struct StreamedRecords {
   std::int64_t impressions = 0;
   std::int64_t events = 0;
   std::int64_t bad_lines = 0;
-  std::int64_t files = 0;
-  std::int64_t removed_files = 0;
+  std::int64_t files = 0;          // that were written
+  std::int64_t removed_files = 0;  // older than max_age
 };
 
 // Writes the records since the last import, in order of time, into a new file,
@@ -44,6 +44,8 @@ struct StreamedRecords {
 // belongs to, so that a crash between them imports records twice, which the
 // join drops, and never loses any.
 //
+//   Time     blocks until the end that the stream had at first. An interrupt
+//            (interrupt.h) ends the call with Cancelled.
 //   Errors   FailedPrecondition while another program writes in the folder.
 //            InvalidArgument once too many records cannot be read, or for a
 //            line of `positions` that the stream does not understand. The error
@@ -52,8 +54,10 @@ absl::StatusOr<StreamedRecords> ImportStream(
     const StreamImportOptions& options);
 
 // Deletes the impressions of the user and the events on them that the stream
-// has when the call begins; servers may write at the same time. An interrupted
-// call can be repeated. `files` of the result is 0.
+// has when the call begins; servers may write at the same time. It reads the
+// stream twice and blocks for that long. An interrupted call can be repeated,
+// as impressions are deleted last. `user_hash` is the user as impressions have
+// it (keyed_hash.h). `files` of the result is 0.
 //
 //   Errors   Unimplemented for a topic of Kafka that has such records.
 //            InvalidArgument for more entries than `max_bad_lines` that are not

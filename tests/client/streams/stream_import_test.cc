@@ -69,7 +69,7 @@ class StreamImportTest : public ::testing::TestWithParam<EventAddress::Kind> {
     return times;
   }
   std::unique_ptr<EventStream> Open() const {
-    return OpenStream(options_.stream).value();
+    return OpenEventStream(options_.stream).value();
   }
   StreamedRecords Import() {
     const auto imported = ImportStream(options_);
