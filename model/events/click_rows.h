@@ -30,7 +30,8 @@ struct ClickRow {
 
 class ClickRows {
  public:
-  // Counts one impression of a title and its click, if it has one.
+  // Counts one impression of a title and its click, if it has one. `position`
+  // is from 1.
   void Add(TextId query, TextId title, std::uint32_t position, bool clicked);
 
   // By query and title, in the order in which each was first shown, and

@@ -18,9 +18,12 @@ namespace semrank {
 // The records of one user: the lists that were shown to the user, and the
 // events on them. Finding them takes two passes, since an event may precede its
 // impression.
+//
+//   Memory   the ids of the user's impressions.
+//   Threads  not thread-safe.
 class UserRecords {
  public:
-  // `user_hash` is what impressions have as user.
+  // `user_hash` is the user as impressions have it (keyed_hash.h).
   explicit UserRecords(std::string user_hash)
       : user_hash_(std::move(user_hash)) {}
 
@@ -50,6 +53,8 @@ struct DeletedRecords {
 // under its name, or removed if no record remains. An interrupted call can be
 // repeated: it removes the impressions last.
 //
+//   Time     reads the folder twice, then each file with such records up to
+//            twice.
 //   Errors   FailedPrecondition while a server writes in the folder: its file
 //            cannot be replaced. NotFound if the folder has no key. The errors
 //            of EventFileReader: what cannot be read cannot be searched. Bad

@@ -1,5 +1,8 @@
-// What the lists of a folder of events show at a glance.
+// Counts what the lists of a folder of events show at a glance: events by kind,
+// clicks by model and by position.
 //
+//   Memory   at most 1,000 kinds and 1,000 models; further ones count together
+//            as "(others)".
 //   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_EVENTS_EVENT_STATS_H_
 #define SEMRANK_MODEL_EVENTS_EVENT_STATS_H_

@@ -26,7 +26,10 @@ inline constexpr std::string_view kEventLockFile = "lock";
 // it.
 absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder);
 
-// Writes lines as frames of about a megabyte.
+// Writes lines as frames of about a megabyte. Errors are those of the file.
+//
+//   Memory   one frame of lines.
+//   Threads  not thread-safe.
 class EventFrameWriter {
  public:
   // `file` outlives the writer.
@@ -34,7 +37,7 @@ class EventFrameWriter {
 
   // Adds a line, which has no line break.
   absl::Status Add(std::string_view line);
-  // Writes what is left.
+  // Writes the last frame. Call it before FileReplacement::Commit.
   absl::Status Finish();
   // Whether no line was added.
   bool is_empty() const { return is_empty_; }

@@ -1,6 +1,7 @@
 // Sorts the records of another source in memory and writes them as a file of a
 // folder of events.
 //
+//   Memory   the lines of all records.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_EVENTS_SORTED_RECORDS_H_
 #define SEMRANK_MODEL_EVENTS_SORTED_RECORDS_H_
@@ -25,7 +26,7 @@ class SortedRecords {
   bool empty() const { return lines_.empty(); }
   // The least time of a record; there is at least one.
   std::int64_t first_time_ms() const { return first_time_ms_; }
-  // Memory.
+  // Bytes of memory that the records need, about.
   std::size_t num_bytes() const { return num_bytes_; }
 
   // Writes the records in order of time as a file that is named after `time_ms`
