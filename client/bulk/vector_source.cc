@@ -13,6 +13,9 @@
 #include "model/nn/two_tower_model.h"
 #include "model/text/normalizer.h"
 
+// The towers of a model directory run here as in a server, so that both give
+// the same vectors. Three sizes matter: a request is a block of the file; a
+// chunk is what becomes one response; a slice is what one thread embeds.
 namespace semrank {
 namespace {
 

@@ -104,7 +104,8 @@ constexpr std::string_view kJoinFlags[] = {"kinds",
                                            "min_fully_clicked",
                                            "max_join_bytes"};
 
-// The flags of the command that not every action has.
+// The flags of the command that not every action has. --max_bad_lines and
+// --format are for all of them.
 std::vector<std::string> OwnFlags(const EventsAction& action) {
   std::vector<std::string> flags = action.flags;
   if (action.joins) {
@@ -202,6 +203,8 @@ void AddEventsFlags(CommandLine& command, EventsOptions& options) {
           "the password out of process lists.",
           kStreamAddressForms),
       "ADDRESS");
+  // The address may have a password, which errors and the list of values must
+  // not show.
   command.HideSecrets("stream", WithoutPassword);
   command.Add("events_key", &options.events_key,
               "For delete of a stream: the file of --events_key of the "
@@ -271,6 +274,8 @@ std::vector<std::string> FlagsOf(const EventsAction& action) {
 absl::Status CheckEventsFlags(const CommandLine& command,
                               const EventsAction& action) {
   const std::vector<std::string> own = OwnFlags(action);
+  // The error names the actions that use the flag: the user may have meant one
+  // of them.
   std::map<std::string, std::vector<std::string>> users;  // of the others
   for (const EventsAction& other : EventsActions()) {
     for (const std::string& flag : OwnFlags(other)) {

@@ -41,6 +41,7 @@ Json RateOf(std::int64_t part, std::int64_t all) {
   return Rounded(static_cast<double>(part) / static_cast<double>(all));
 }
 
+// Four decimals suffice for a person; JSON has the six of Rounded.
 std::string CellText(const Json& cell) {
   if (cell.is_string()) return cell.get<std::string>();
   if (cell.is_number_float())
@@ -178,6 +179,7 @@ void AddStats(const EventStats& stats, EventsReport& report) {
                   {"position", "impressions", "clicks", "click_rate"}, rows);
 }
 
+// Values are rounded, since further digits of an estimate mean nothing.
 void AddExamination(const ExaminationCurve& curve, EventsReport& report) {
   std::vector<std::vector<Json>> rows;
   for (std::size_t i = 0; i < curve.positions.size(); ++i) {
@@ -193,6 +195,7 @@ void AddExamination(const ExaminationCurve& curve, EventsReport& report) {
 
 void AddComparison(const std::vector<InterleavedPair>& pairs, double effect,
                    EventsReport& report) {
+  // The same for all pairs: it counts only sessions that one of the two wins.
   const std::int64_t needed = SessionsForEffect(effect);
   std::vector<std::vector<Json>> rows;
   for (const InterleavedPair& pair : pairs) {

@@ -1,4 +1,5 @@
-// `semrank load`: the command line of the load generator (load.h).
+// `semrank load`: the command line of the load generator (load.h). Each call
+// ranks the next titles of a file, or generated ones.
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -35,6 +36,8 @@ Examples:
 // A process has 1,024 descriptors, unless its limit was raised.
 constexpr int kMaxConnections = 1'000;
 
+// --inflight is 0 unless it is given, since its default depends on the size of
+// the requests.
 struct LoadCommandOptions {
   LoadOptions load = {.inflight = 0, .show_progress = true};
   LoadRequestOptions requests;

@@ -12,6 +12,9 @@
 #include "model/base/file_descriptor.h"
 #include "model/base/status_macros.h"
 
+// The state is that of a ResumableFile (resumable_file.h) without a file of
+// rows: what was put is in the catalog, so only counts and the identity of the
+// run are kept.
 namespace semrank {
 namespace {
 
@@ -26,6 +29,8 @@ Json ToJson(const PutCounts& counts) {
           {"bad_lines", counts.num_bad_lines}};
 }
 
+// ReadStateFile has checked that all values are numbers from 0. A count that an
+// older release did not write is 0.
 PutCounts CountsOf(const Json& json) {
   const auto count = [&](const char* name) {
     return json.value(name, std::int64_t{0});
@@ -58,6 +63,7 @@ absl::Status SavedProgress::Save(const PutCounts& counts) {
   return WriteStateFile(path_, state_);
 }
 
+// No file is no error: a short run ends before its first Save.
 absl::Status SavedProgress::Remove() const {
   if (path_.empty() || unlink(path_.c_str()) == 0 || errno == ENOENT) {
     return absl::OkStatus();

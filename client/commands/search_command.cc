@@ -171,7 +171,8 @@ absl::Status SearchToRun(const SearchOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const TextList queries, ReadQueries(options));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));
-  // The file appears when it is complete; an interrupted run leaves none.
+  // The file appears when it is complete; an interrupted run leaves none. An
+  // evaluation of a part of the queries would look like one of all.
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement run,
                            FileReplacement::Create(options.run_out));
   const auto num_queries = static_cast<std::int64_t>(queries.texts.size());
@@ -213,6 +214,7 @@ absl::Status RunSearch(const SearchOptions& options,
   SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));
+  // The round trip includes connecting, since the first call does that.
   const absl::Time start = absl::Now();
   const auto response =
       client->Search(MakeSearchRequest(options, options.query));

@@ -64,7 +64,7 @@ absl::Status RunHealth(const std::string& service,
              : absl::UnavailableError("not serving");
 }
 
-// Limits have numbers only.
+// Limits have numbers only; the default case is uint32.
 std::string ValueOf(const v1::Limits& limits,
                     const google::protobuf::FieldDescriptor& field) {
   using google::protobuf::FieldDescriptor;

@@ -106,6 +106,8 @@ absl::StatusOr<ClientCredentials> ReadCredentials(
   return credentials;
 }
 
+// A certificate without TLS would be silently ignored, and the operator would
+// believe that the client proves who it is.
 absl::Status CheckCredentials(const ClientCredentials& credentials) {
   if (credentials.tls_cert.empty() != credentials.tls_key.empty()) {
     return absl::InvalidArgumentError(

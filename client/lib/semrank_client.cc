@@ -88,8 +88,7 @@ absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedInOneMessage(
   return response;
 }
 
-// As a call of its own it has a deadline of its own. RankInChunks shares its
-// deadline with GetModelBy.
+// A call of its own; RankInChunks shares its deadline with GetModelBy.
 absl::StatusOr<v1::Model> SemrankClient::GetModel(const v1::ModelRef& model) {
   return GetModelBy(model, connection_.DeadlineFor());
 }

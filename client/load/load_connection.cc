@@ -45,7 +45,8 @@ class UnaryConnection final : public LoadConnection {
   void Send(const v1::RankRequest& request, LoadCall& call) override {
     UnaryCall& unary = TakeIdle();
     unary.call = &call;
-    unary.reader.reset();  // its memory belongs to the context
+    // The reader is destroyed before the context, to which its memory belongs.
+    unary.reader.reset();
     unary.context.emplace();
     connection_.Prepare(connection_.DeadlineFor(), *unary.context);
     unary.reader = stub_->AsyncRank(&*unary.context, request, &queue_);
@@ -127,6 +128,7 @@ class StreamConnection final : public LoadConnection {
     const MutexLock lock(mutex_);
     if (stream_ != nullptr) context_->TryCancel();
   }
+  // Ends the client's side of the stream; the server then ends the other one.
   void Close() override {
     const MutexLock lock(mutex_);
     closing_ = true;
@@ -239,7 +241,8 @@ class StreamConnection final : public LoadConnection {
                                           : CheckResponse(response_.response());
     return call;
   }
-  // After the last event of a stream, its pending calls have failed.
+  // Each handler ends with it. After the last event of a stream, its
+  // pending calls have failed; the next Send opens another stream.
   void End() {
     std::unordered_map<std::uint64_t, LoadCall*> failed;
     absl::Status status;

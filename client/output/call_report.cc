@@ -29,6 +29,8 @@ std::string HintForReason(const std::string& reason,
   if (reason == "MODEL_NOT_FOUND") {
     return "'semrank model --list' shows what there is";
   }
+  // These pass by themselves: a model loads, a queue shrinks, another instance
+  // takes over.
   if (reason == "MODEL_LOADING" || reason == "NO_MODEL" ||
       reason == "DRAINING" || reason == "OVERLOADED" ||
       reason == "CALLER_SHARE") {
@@ -86,6 +88,7 @@ void ProblemReport::Add(std::string_view item, const v1::Problem& problem) {
                 EscapeControls(problem.status().message()));
 }
 
+// Add prints only the first ten, so the others are counted at the end.
 void ProblemReport::PrintNumberOfOthers(std::string_view items) const {
   if (count_ <= kMaxProblemsPrinted) return;
   absl::FPrintF(stderr, "%s: %s more %s\n", action_,
@@ -105,6 +108,8 @@ std::string DescribeItem(std::string_view what, std::int64_t index,
                          id.empty() ? "" : absl::StrFormat(" (%s)", id));
 }
 
+// The difference between the round trip and the server's total is the network
+// and the work of the client.
 std::string DescribeCall(const CallFacts& facts) {
   const v1::Timings& server = facts.server;
   const std::string from_store =

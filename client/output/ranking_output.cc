@@ -66,6 +66,8 @@ nlohmann::ordered_json ProblemJson(const TextList& candidates,
   return object;
 }
 
+// The key is a number ("id") or a text ("document_id"), as in the API. A
+// payload may be any bytes, which JSON cannot hold.
 nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
   nlohmann::ordered_json result = {{"rank", rank},
                                    {"score", ShortestDouble(hit.score())}};
@@ -244,6 +246,8 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
   return RankingTable(documents, ranking, options);
 }
 
+// The names of RankingJson, as far as both have the same, so that one program
+// reads either.
 nlohmann::ordered_json SearchJson(std::string_view query,
                                   const v1::SearchDocumentsResponse& response) {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();

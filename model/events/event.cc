@@ -160,6 +160,7 @@ absl::Status ParseSwapped(ObjectReader& reader, Impression& impression) {
   return absl::OkStatus();
 }
 
+// An impression has "model", or "models" if it is interleaved.
 absl::Status ParseRankers(ObjectReader& reader, Impression& impression) {
   Object rankers;
   if (!reader.Read("models", "is not an object", rankers))
@@ -214,6 +215,8 @@ absl::StatusOr<EventRecord> ParseEvent(const Object& object) {
       .Number("time", event.time_ms)
       .Number("value", event.value);
   SEMRANK_RETURN_IF_ERROR(reader.status());
+  // Position and document may both be missing: the event is then on the list as
+  // a whole.
   if (event.impression.empty()) return MemberError("impression", "is missing");
   if (event.kind.empty()) return MemberError("kind", "is missing");
   return event;
@@ -271,6 +274,7 @@ void AppendLine(const Event& event, std::string& lines) {
   lines += '\n';
 }
 
+// simdjson's header is large, so it stays out of event.h.
 struct EventParser::State {
   simdjson::dom::parser parser;
 };

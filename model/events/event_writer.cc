@@ -26,6 +26,7 @@ absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
       folder));
 }
 
+// A frame has whole lines, so a reader of whole frames never sees half a line.
 absl::Status EventFrameWriter::Add(std::string_view line) {
   // A reader keeps one frame in memory. Small frames compress less.
   constexpr std::size_t kFrameBytes = std::size_t{1} << 20;

@@ -119,6 +119,7 @@ absl::StatusOr<EventRecord> ReadUbiQuery(const UbiObject& object) {
   simdjson::dom::array ids;
   if (!Get(object, "query_response_hit_ids", ids)) return impression;
   for (const UbiValue id : ids) {
+    // As the server cuts a longer list.
     if (impression.results.size() == kMaxShownResults) break;
     impression.results.push_back({.document = TextOf(id)});
   }
@@ -130,6 +131,7 @@ absl::Status ReadUbiRecord(const UbiValue& value, UbiRecords& records) {
   if (value.get(object) != simdjson::SUCCESS) {
     return absl::InvalidArgumentError("is not an object");
   }
+  // An export of an index wraps each record.
   if (Get(object, "_source", source)) object = source;
   UbiValue member;
   const bool is_event = Get(object, "action_name", member) && !member.is_null();

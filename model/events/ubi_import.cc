@@ -34,6 +34,7 @@ std::string Add(EventRecord& record, const KeyedHash& hash,
   return "";
 }
 
+// Both files may have records of both kinds: a record says itself what it is.
 absl::Status ReadUbiFile(const std::string& path,
                          const UbiImportOptions& options, const KeyedHash& hash,
                          BadLines& bad_lines, SortedRecords& records,

@@ -11,6 +11,9 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
+// librdkafka connects in threads of its own, and tries again for ever. Its
+// calls fail with a timeout that says nothing; why brokers cannot be reached
+// comes to the error callback. StatusOf puts both into one message.
 namespace semrank {
 namespace {
 
@@ -161,6 +164,7 @@ absl::StatusOr<std::vector<std::int32_t>> KafkaClient::FindPartitions(
                         static_cast<int>(absl::ToInt64Milliseconds(max_wait)));
   rd_kafka_poll(get(), 0);  // for the errors of the brokers
   SEMRANK_RETURN_IF_ERROR(StatusOf(error));
+  // The ids are copied, since librdkafka owns the memory of the answer.
   std::vector<std::int32_t> partitions;
   rd_kafka_resp_err_t topic_error = RD_KAFKA_RESP_ERR_NO_ERROR;
   for (int i = 0; i < metadata->topic_cnt; ++i) {

@@ -13,6 +13,7 @@ constexpr std::string_view kScheme = "redis://";
 constexpr std::string_view kTlsScheme = "rediss://";
 constexpr int kMaxDb = 1'000'000;
 
+// Only user and password are unescaped: a host and a number need no escapes.
 absl::StatusOr<std::string> Unescape(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -101,6 +102,7 @@ absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
   return url;
 }
 
+// The name of the server in logs and errors, hence without user and password.
 std::string NameOf(const RedisUrl& url) {
   const bool is_v6 = url.host.find(':') != std::string::npos;
   const std::string host = is_v6 ? "[" + url.host + "]" : url.host;
