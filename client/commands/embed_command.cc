@@ -113,6 +113,7 @@ absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
   const absl::Time start = absl::Now();
   const absl::Status status = source.EmbedTextsStream(
       request, [&](const v1::EmbedTextsStreamResponse& chunk) {
+        // Sums over all chunks of the stream; only some of them name the model.
         facts.cache_hits += chunk.cache_hits();
         facts.cache_misses += chunk.cache_misses();
         AddTimings(chunk.timings(), facts.server);
@@ -143,6 +144,7 @@ absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
 absl::StatusOr<EmbeddingFileFormat> FormatOf(const EmbedOptions& options,
                                              const std::string& file) {
   if (options.format.has_value()) return *options.format;
+  // The last extension alone: docs.v2.npy is npy.
   const std::string extension =
       std::filesystem::path(file).extension().string();
   for (const auto& format : kFileFormats) {

@@ -106,7 +106,8 @@ absl::Status WriteRows(const ClickJoin& join, const std::vector<ClickRow>& rows,
   return file.Commit();
 }
 
-// Titles by document, of --titles.
+// Titles by document, of --titles. The last line of a document wins, as it
+// would in the catalog.
 absl::StatusOr<absl::flat_hash_map<std::string, std::string>> ReadTitles(
     const EventsOptions& options) {
   absl::flat_hash_map<std::string, std::string> titles;
@@ -126,6 +127,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, std::string>> ReadTitles(
 absl::Status CheckKeepsEvents(const std::string& output,
                               const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
+    // A folder that cannot be listed is reported when it is read.
     std::vector<std::string> paths =
         ListEventFiles(folder).value_or(std::vector<std::string>());
     paths.push_back(folder);  // may be a single file
@@ -181,6 +183,7 @@ absl::StatusOr<const EventsAction*> FindAction(const EventsOptions& options) {
         (action.folders == EventsAction::kNeedsFolders) == has_folders) {
       return &action;
     }
+    // An action without folders has some, or one that needs them has none.
     return UsageError(
         has_folders
             ? absl::StrFormat("unexpected argument '%s'", options.arguments[1])

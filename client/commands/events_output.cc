@@ -36,6 +36,7 @@ double Rounded(double value) {
   return std::round(value * kDigits) / kDigits;
 }
 
+// JSON has no NaN: nothing of nothing is 0.
 Json RateOf(std::int64_t part, std::int64_t all) {
   if (all == 0) return 0;
   return Rounded(static_cast<double>(part) / static_cast<double>(all));
@@ -76,6 +77,8 @@ void EventsReport::AddIfAny(std::string_view name, std::int64_t value) {
 void EventsReport::AddTable(std::string_view name,
                             std::vector<std::string> columns,
                             const std::vector<std::vector<Json>>& rows) {
+  // Columns are named in JSON as in the table, but with underscores. The first
+  // cell of the first row says whether a table begins with names.
   Json array = Json::array();
   Table table;
   for (const std::string& column : columns) {

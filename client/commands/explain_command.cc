@@ -291,6 +291,7 @@ absl::Status PrintExplanation(const std::string& query, OutputFormat format,
   if (format == OutputFormat::kJson) {
     return WriteJson(ExplanationJson(query, response));
   }
+  // TSV has one table, so that each of its lines has the same columns.
   const bool for_people = format == OutputFormat::kTable;
   if (for_people) {
     SEMRANK_RETURN_IF_ERROR(

@@ -172,7 +172,9 @@ void AddTraining(const v1::TrainingFacts& training, Facts& facts) {
                                            EnumWord(training.optimizer()),
                                            training.learning_rate()));
   }
+  // Always shown: 0 is a seed as any other.
   facts.Add("seed", std::to_string(training.seed()));
+  // A run without validation data has neither; 0 would be a very good loss.
   if (training.has_validation_loss()) {
     facts.Add("validation loss",
               absl::StrFormat("%.4f", training.validation_loss()));

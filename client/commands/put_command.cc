@@ -107,6 +107,7 @@ absl::StatusOr<Json> Identity(const PutOptions& options,
 absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
                       InputProgress& progress, ProblemReport& problems,
                       PutCounts& counts) {
+  // Counts are of the whole run; `make` and the block number from 0.
   const std::int64_t num_before = counts.num_documents();
   return client.Put(
       static_cast<std::int64_t>(block.documents.size()),
@@ -155,6 +156,8 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
       counts.num_unread_lines = reader->num_unread_lines();
       return block.status();
     }
+    // The state is removed only here, at the end of the file: a run that failed
+    // or was interrupted needs it.
     if (block->empty()) {
       progress.Finish(counts.num_documents());
       return saved.Remove();

@@ -127,6 +127,8 @@ absl::StatusOr<std::string> RunLines(
     scores[i] = named && hits[i].score() <= next
                     ? std::nextafter(next, std::numeric_limits<float>::max())
                     : hits[i].score();
+    // The maximum so far: a document that is not named may score more than the
+    // named ones above it, which must then exceed it.
     next = std::max(next, scores[i]);
   }
   std::string lines;
@@ -205,6 +207,7 @@ absl::Status SearchToRun(const SearchOptions& options,
 
 absl::Status RunSearch(const SearchOptions& options,
                        const CommonOptions& common) {
+  // The two forms exclude each other, and each needs all of its flags.
   if (options.queries.path.empty() != options.run_out.empty() ||
       (!options.query.empty() && !options.run_out.empty())) {
     return UsageError(

@@ -47,6 +47,7 @@ absl::Status RunHealth(const std::string& service,
                        const CommonOptions& common) {
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            SemrankClient::Create(common.client));
+  // A server that does not know the service is not the one that was meant.
   const auto status = client->CheckHealth(service);
   if (absl::IsNotFound(status.status())) {
     return absl::NotFoundError(
