@@ -141,6 +141,8 @@ void FormatRows(std::size_t num_rows, ThreadPool* pool, RowParts& rows,
   }
 }
 
+// For PostgreSQL's COPY: id, text and vector, with a tab between them. The
+// vector is a text such as [0.1,-0.2], which pgvector parses.
 void AppendPgvectorRows(const EmbeddedTexts& embedded, ThreadPool* pool,
                         RowParts& rows) {
   FormatRows(embedded.texts.size(), pool, rows,

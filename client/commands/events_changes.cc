@@ -104,6 +104,8 @@ absl::Status CheckSource(const EventsRun& run) {
   return absl::OkStatus();
 }
 
+// Queries and events are two indices, hence two files. Their records refer to
+// each other, so both are needed.
 absl::Status RunUbiImport(EventsRun& run) {
   const EventsOptions& options = run.options;
   SEMRANK_ASSIGN_OR_RETURN(
@@ -124,6 +126,8 @@ absl::Status RunUbiImport(EventsRun& run) {
 
 absl::Status RunEventDeletion(EventsRun& run) {
   const EventsOptions& options = run.options;
+  // With a folder, a stream can only come from SEMRANK_STREAM (RunEvents), and
+  // is for imports.
   if (run.folders.empty() && !options.stream.empty()) {
     return RunStreamDeletion(run);
   }

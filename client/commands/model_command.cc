@@ -214,6 +214,7 @@ Facts ReloadFacts(const v1::ReloadModelResponse& reloaded) {
             reloaded.has_previous()
                 ? std::to_string(reloaded.previous().version())
                 : "none");
+  // A reload of the current version changes nothing, and is no failure.
   facts.Add("loaded",
             reloaded.changed() ? "now" : "no, it was current already");
   return facts;

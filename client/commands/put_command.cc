@@ -53,6 +53,7 @@ Examples:
   mysql -BNe "select id, title from shop" | semrank put --documents=- --numeric_ids
 )"};
 
+// Nothing = by the extension of the file.
 constexpr Named<std::optional<DocumentFormat>> kFormats[] = {
     {"auto", std::nullopt},
     {"tsv", DocumentFormat::kTsv},

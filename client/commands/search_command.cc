@@ -104,6 +104,7 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                       : "the catalog is empty, or has no document with these "
                         "tags (semrank put --documents=FILE fills it)");
   }
+  // Twenty documents that all score 0 are no answer for a person.
   const bool unrelated = PrintIfUnknown(response, options.ranking.parts);
   // Programs get the rows that the server sent.
   if (unrelated && format == OutputFormat::kTable) return absl::OkStatus();
@@ -153,6 +154,7 @@ absl::StatusOr<TextList> ReadQueries(const SearchOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(TextList queries,
                            ReadTextsOrArguments("queries", options.queries,
                                                 /*with_empty_lines=*/false));
+  // Measures join the run and the judgments by the id of the query.
   for (std::size_t i = 0; i < queries.texts.size(); ++i) {
     const std::string_view id = queries.id(i);
     if (!id.empty() && id.find(' ') == id.npos) continue;

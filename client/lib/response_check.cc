@@ -68,6 +68,7 @@ absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
         "with %d dimensions",
         num_bytes, num_texts, response.embedding_dim()));
   }
+  // An int8 vector has one scale, by which its elements are multiplied.
   const std::uint64_t want_scales =
       want_encoding == v1::VECTOR_ENCODING_INT8 ? num_texts : 0;
   if (static_cast<std::uint64_t>(response.scales_size()) != want_scales) {
@@ -122,6 +123,7 @@ absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
 absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
                                   std::uint64_t first_text,
                                   const v1::EmbedTextsStreamResponse& chunk) {
+  // Chunks have no gaps and no overlaps, so their order is that of the texts.
   if (chunk.first_text() != first_text) {
     return Mismatch("the first text of a chunk", chunk.first_text(), "wanted",
                     first_text);

@@ -17,6 +17,7 @@ namespace {
 
 // The units of the drawing, which the page scales.
 constexpr double kWidth = 640, kHeight = 300;
+// Margins for the ticks, the labels and the legend.
 constexpr double kLeft = 64, kRight = 16, kTop = 40, kBottom = 48;
 
 // An axis: values from `low` to `high` on pixels from `begin` to `end`.
@@ -109,6 +110,7 @@ Axes MakeAxes(const Chart& chart, bool from_zero, double x_margin) {
   return {MakeWholeAxis(x, x_margin), MakeAxis(y, kHeight - kBottom, kTop)};
 }
 
+// Only `text` may come from outside; `attributes` are markup of this file.
 void AppendText(std::string_view attributes, double x, double y,
                 std::string_view text, std::string& svg) {
   absl::StrAppendFormat(&svg, "<text %s x=\"%.1f\" y=\"%.1f\">%s</text>\n",

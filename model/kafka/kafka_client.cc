@@ -50,6 +50,7 @@ bool IsRefusal(rd_kafka_resp_err_t error) {
 }  // namespace
 
 absl::StatusOr<KafkaProperties> ReadKafkaProperties(const std::string& path) {
+  // Properties are small; a mistyped path must not read a large file.
   constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
   SEMRANK_ASSIGN_OR_RETURN(const std::string content,
                            ReadFile(path, kMaxFileBytes));
