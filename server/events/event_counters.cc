@@ -37,7 +37,8 @@ EventCounters::EventCounters(Metrics& metrics) {
   auto& impressions = metrics.CounterFamily(
       "semrank_impressions_total",
       "Lists that were shown: written to --events, or dropped because the "
-      "queue was full or --events could not be written.");
+      "queue was full, --events could not be written, or the list was too "
+      "large for it. Those of invalid reports count as neither.");
   impressions_ = &impressions.Add({{"result", "written"}});
   dropped_ = &impressions.Add({{"result", "dropped"}});
   auto& events = metrics.CounterFamily(
