@@ -62,7 +62,7 @@ def _protocol_hint(text: str, uses_tls: bool) -> str:
         return " (that is not a gRPC port but one for HTTP: gRPC has another)"
     if uses_tls and "wrong version number" in text:
         return " (the server does not speak TLS there: leave tls_ca out)"
-    if not uses_tls and "Socket closed" in text:
+    if not uses_tls and "failed to connect" in text and "Socket closed" in text:
         return " (it closed the connection at once: a server that speaks TLS does so, set tls_ca)"
     return ""
 
