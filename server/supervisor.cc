@@ -72,6 +72,7 @@ int Signals::WaitForStop(const std::function<void()>& on_hangup) {
     heard_.wait(lock, [this] { return stop_signal_ != 0 || hangup_; });
     if (stop_signal_ != 0) return stop_signal_;
     hangup_ = false;
+    // Without the lock, so that Run can note a stop during the reload.
     lock.unlock();
     on_hangup();
     lock.lock();

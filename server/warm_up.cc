@@ -86,6 +86,8 @@ absl::Status WarmUp(const std::string& path, const ModelStore& models,
   absl::Time next_log = absl::Now() + kLogInterval;
   for (;;) {
     if (cancelled()) return absl::CancelledError("stopped while warming up");
+    // A block at a time, so that the file may be larger than memory and a
+    // signal need not wait for its end.
     SEMRANK_ASSIGN_OR_RETURN(const DocumentBlock block, reader->NextBlock());
     if (block.empty()) break;
     for (const ServedModelPtr& model : models.CurrentModels()) {

@@ -211,6 +211,8 @@ void HttpConnection::Parse(std::string_view input) {
   Do(std::move(step));
 }
 
+// The list begins with the connection that has waited longest, so the first
+// body of this caller is its slowest.
 bool HttpConnection::EndSlowestBody() {
   for (HttpConnection* const other : connections_.waiting) {
     if (other->state_ == State::kBody &&

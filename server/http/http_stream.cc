@@ -102,13 +102,16 @@ void HttpStream::EndSending(Done done) {
     done(error, 0);
   };
   if (tls_.has_value()) {
-    // This also waits for the client's side to end.
+    // This also waits for the client's side to end. The deadline of the phase
+    // bounds the wait.
     tls_->async_shutdown(end);
   } else {
     end({});
   }
 }
 
+// Operations that are pending end with an error, and their handlers find the
+// connection closed.
 void HttpStream::Close() {
   ErrorCode error;
   socket_.close(error);
