@@ -230,6 +230,7 @@ FlagSpec BindWords(std::string_view name, std::string_view help,
     return absl::OkStatus();
   };
   const auto write = [words = std::move(words), get = std::move(get)] {
+    // The field may hold a value that no word stands for.
     const std::size_t i = get();
     return i < words.size() ? words[i] : std::string();
   };

@@ -113,6 +113,8 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
     const TensorMap& tensors, VectorPrecision precision,
     std::shared_ptr<const void> storage) {
   if (config.tower() == v1::TOWER_KIND_SSI) {
+    // The table is U or V transposed, a row for each word: the sum of rows that
+    // the tower computes is U q or V d (SSI 2.2).
     return SsiTower::Create({.idf = DataOf(tensors, kIdfTensor),
                              .rows = RowsOf(config, tensors),
                              .dim = static_cast<int>(config.embedding_dim()),

@@ -30,12 +30,14 @@ constexpr int kMaxTries = 1000;
 absl::StatusOr<std::int64_t> NextVersion(const std::string& model_dir) {
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            ListVersionFolders(model_dir));
+  // Incomplete folders count too: their numbers are taken.
   const std::int64_t next = versions.empty() ? 1 : versions.back() + 1;
   if (next <= kMaxVersion) return next;
   return absl::ResourceExhaustedError(
       absl::StrFormat("%s: no version above %d", model_dir, kMaxVersion));
 }
 
+// The name is not a number, so readers ignore the folder.
 std::string TemporaryPath(const std::string& model_dir, std::int64_t version,
                           int tries) {
   std::string path =

@@ -153,6 +153,8 @@ absl::StatusOr<v1::ModelConfig> ReadConfig(const VersionFiles& files) {
 absl::StatusOr<std::vector<std::string>> ReadLines(const VersionFiles& files,
                                                    const char* name,
                                                    std::uint32_t num_lines) {
+  // The size in the manifest bounds what is read; the configuration bounds
+  // the lines.
   SEMRANK_ASSIGN_OR_RETURN(const auto file, files.Read(name, SIZE_MAX));
   return InFile(files.Path(name), ParseLines(file->content(), num_lines));
 }
