@@ -4,7 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "model/base/memory.h"
+#include "model/base/resources.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/text/text_limit.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <system_error>
 
-#include "model/base/control_group.h"
+#include "model/base/resources.h"
 
 namespace semrank {
 

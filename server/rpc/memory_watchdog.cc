@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/base/control_group.h"
+#include "model/base/resources.h"
 
 namespace semrank {
 namespace {

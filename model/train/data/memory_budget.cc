@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
-#include "model/base/memory.h"
+#include "model/base/resources.h"
 #include "model/base/status_macros.h"
 #include "model/train/options/model_size.h"
 

@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/base/control_group.h"
+#include "model/base/resources.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {

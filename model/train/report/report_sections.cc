@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "model/base/memory.h"
+#include "model/base/resources.h"
 #include "model/base/strings.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"

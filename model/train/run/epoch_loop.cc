@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/interrupt.h"
-#include "model/base/memory.h"
+#include "model/base/resources.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
 #include "model/train/data/memory_budget.h"

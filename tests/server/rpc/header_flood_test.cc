@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "model/base/memory.h"
+#include "model/base/resources.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/plain_client.h"

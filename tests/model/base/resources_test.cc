@@ -1,4 +1,4 @@
-#include "model/base/control_group.h"
+#include "model/base/resources.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -117,6 +117,16 @@ TEST(ProcessorQuotaTest, AProcessOfAGroupUsesItsQuota) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+TEST(ResourcesTest, ResidentMemoryGrowsWithWhatTheProcessWrites) {
+  const std::int64_t before = ResidentMemory();
+  EXPECT_GT(before, 1 << 20);
+  const std::string block(32 << 20, 'x');
+  EXPECT_GT(ResidentMemory(), before + (24 << 20));
+  EXPECT_GE(PeakResidentMemory(), ResidentMemory());
+  EXPECT_LT(ResidentMemory(), PhysicalMemory());
+  EXPECT_EQ(block.back(), 'x');
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
-#include "model/base/control_group.h"
+#include "model/base/resources.h"
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -104,6 +108,30 @@ std::int64_t MemoryQuota(const ControlGroups& groups) {
     lower_by(folder / "memory.limit_in_bytes");
   }
   return least;
+}
+
+std::int64_t PhysicalMemory() {
+  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+// statm is shorter than status: a server reads it 50 times a second.
+std::int64_t ResidentMemory() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t total = 0;
+  std::int64_t resident = 0;
+  return statm >> total >> resident ? resident * sysconf(_SC_PAGESIZE) : 0;
+}
+
+// getrusage would also count what the process had before exec.
+std::int64_t PeakResidentMemory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    long long kibibytes = 0;
+    if (std::sscanf(line.c_str(), "VmHWM: %lld kB", &kibibytes) == 1) {
+      return std::int64_t{kibibytes} * 1024;
+    }
+  }
+  return 0;
 }
 
 }  // namespace semrank
