@@ -61,9 +61,6 @@ constexpr hn::ScalableTag<std::int16_t> kInt16;
 constexpr hn::ScalableTag<std::int32_t> kInt32;
 constexpr hn::Rebind<std::int8_t, hn::ScalableTag<std::int16_t>> kInt8;
 
-// Up to this dimension a sum of products of int8 numbers is at most 2^24, so
-// that float32, too, adds them up exactly.
-constexpr int kMaxIntegerDim = (1 << 24) / (127 * 127);
 // Below this many rows preparing the query costs more than integers save.
 constexpr std::size_t kMinIntegerRows = 32;
 constexpr int kCacheLineBytes = 64;

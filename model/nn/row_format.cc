@@ -53,30 +53,6 @@ void DecodeBf16(const std::byte* row, std::span<float> vector) {
   }
 }
 
-// The power of two of which the elements are multiples in int8, the same before
-// and after rounding; NaN if one of them is infinite or NaN. A power of two, so
-// that products with multiples, multiplied by it in the end, are to the bit
-// products with elements.
-float Int8Scale(std::span<const float> vector) {
-  // The maximum is taken over the bits, which the compiler compares by
-  // SIMD instructions.
-  std::int32_t largest_bits = 0;
-  for (const float value : vector) {
-    largest_bits =
-        std::max(largest_bits, std::bit_cast<std::int32_t>(value) & 0x7fffffff);
-  }
-  if (largest_bits >= static_cast<std::int32_t>(kInfinityBits)) {
-    return std::numeric_limits<float>::quiet_NaN();
-  }
-  int exponent = 0;
-  const double fraction = std::frexp(
-      double{std::bit_cast<float>(largest_bits)} / kLargestInt8, &exponent);
-  // frexp returns a fraction from 0.5 to below 1, so the power of two above it
-  // is 2^exponent, unless the value is a power of two itself.
-  if (fraction == 0.5) --exponent;
-  return std::ldexp(1.0f, std::max(exponent, kSmallestExponent));
-}
-
 float RoundToMultiple(float value, float scale) {
   // Adding it leaves no bit for a fraction; subtracting it gives +0, not -0.
   constexpr float kNoFraction = 0x1.8p23f;
@@ -106,6 +82,28 @@ void DecodeInt8(const std::byte* row, std::span<float> vector) {
 }
 
 }  // namespace
+
+// A power of two, so that products with multiples, multiplied by it in the end,
+// are to the bit products with elements.
+float Int8Scale(std::span<const float> vector) {
+  // The maximum is taken over the bits, which the compiler compares by SIMD
+  // instructions.
+  std::int32_t largest_bits = 0;
+  for (const float value : vector) {
+    largest_bits =
+        std::max(largest_bits, std::bit_cast<std::int32_t>(value) & 0x7fffffff);
+  }
+  if (largest_bits >= static_cast<std::int32_t>(kInfinityBits)) {
+    return std::numeric_limits<float>::quiet_NaN();
+  }
+  int exponent = 0;
+  const double fraction = std::frexp(
+      double{std::bit_cast<float>(largest_bits)} / kLargestInt8, &exponent);
+  // frexp returns a fraction from 0.5 to below 1, so the power of two above it
+  // is 2^exponent, unless the value is a power of two itself.
+  if (fraction == 0.5) --exponent;
+  return std::ldexp(1.0f, std::max(exponent, kSmallestExponent));
+}
 
 void RoundVector(VectorPrecision precision, std::span<float> vector) {
   switch (precision) {

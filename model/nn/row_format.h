@@ -19,6 +19,10 @@ enum class VectorPrecision : int { kFloat32, kBf16, kInt8 };
 // The power of two before the elements of an int8 row.
 inline constexpr int kInt8ScaleBytes = 4;
 
+// Up to this dimension a sum of products of int8 numbers is at most 2^24, so
+// that float32, too, adds them up exactly.
+inline constexpr int kMaxIntegerDim = (1 << 24) / (127 * 127);
+
 // The format of a stored row.
 struct RowFormat {
   int dim = 0;
@@ -39,6 +43,10 @@ struct RowFormat {
   }
   friend bool operator==(const RowFormat&, const RowFormat&) = default;
 };
+
+// The power of two of which the elements of an int8 row are multiples, the same
+// before and after rounding; NaN if an element is infinite or NaN.
+float Int8Scale(std::span<const float> vector);
 
 // Rounds each element to the nearest number of this precision, to even between
 // two. Infinities and NaN stay; in int8 they make all elements NaN.

@@ -251,14 +251,10 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   }
   if (has_vectors && model.embedding_dim() > 0) {
     // Thread-local like the scratch, so that it does not allocate.
-    thread_local std::vector<const std::byte*> rows;
-    rows.resize(candidates.size());
-    std::ranges::transform(candidates, rows.begin(),
-                           [&](std::uint32_t candidate) {
-                             return snapshot.row(slot_of(candidate));
-                           });
-    semrank::ScoreDocuments(scored_.query.row.data(), rows,
-                            snapshot.row_format(), scores);
+    thread_local std::vector<std::uint32_t> slots;
+    slots.resize(candidates.size());
+    std::ranges::transform(candidates, slots.begin(), slot_of);
+    snapshot.Score(scored_.query.row, slots, scores);
   }
   AddSparseScores(model, scored_.query.text, scratch_.normalized, scores);
   scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);

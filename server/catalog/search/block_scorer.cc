@@ -27,13 +27,6 @@ std::uint32_t MaxSumOf(float cosine) {
          1;
 }
 
-void Prefetch(const std::byte* row, std::size_t num_bytes) {
-  constexpr std::size_t kCacheLineBytes = 64;
-  for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
-    __builtin_prefetch(row + i);
-  }
-}
-
 // Counts NaN too, since a bound that is NaN bounds nothing.
 std::size_t NumAtLeast(const Block& block, float least) {
   std::size_t count = 0;
@@ -180,11 +173,7 @@ std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
     if (Combine(block.dense[i], lexical) < least) return std::nullopt;
   }
   float dense = 0;
-  if (query_.has_dense()) {
-    const std::byte* const row = snapshot_.row(slot);
-    ScoreNearDocuments(input_.row, {&row, 1}, snapshot_.row_format(),
-                       {&dense, 1});
-  }
+  if (query_.has_dense()) query_.ScoreVectors({&slot, 1}, {&dense, 1});
   return input_.lexical == nullptr ? dense : Combine(dense, lexical);
 }
 
@@ -195,19 +184,15 @@ void BlockScorer::ScoreVectors(Block& block) const {
   }
   // The rows of a whole block are contiguous, and the kernel reads them in
   // order.
-  if (block.size == Block::kSlots) {
-    ScoreFarMatrix(input_.row, snapshot_.row(block.slots[0]),
-                   snapshot_.row_format(), block.scores);
+  const CatalogVectors& vectors = snapshot_.vectors();
+  if (block.size == Block::kSlots && !vectors.is_split()) {
+    ScoreFarMatrix(input_.row, vectors.row(block.slots[0]), vectors.format(),
+                   block.scores);
     return;
   }
   // Slots that are not visible must not be read: the writer may fill them.
-  std::array<const std::byte*, Block::kSlots> rows;
-  for (std::size_t i = 0; i < block.size; ++i) {
-    rows[i] = snapshot_.row(block.slots[i]);
-  }
-  ScoreDocuments(input_.row, std::span(rows).first(block.size),
-                 snapshot_.row_format(),
-                 std::span(block.scores).first(block.size));
+  query_.ScoreVectors(std::span(block.slots).first(block.size),
+                      std::span(block.scores).first(block.size));
 }
 
 void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
@@ -250,7 +235,7 @@ void BlockScorer::Combine(Block& block, std::size_t first,
 // their pending rows, then by the exact dense parts.
 void BlockScorer::Tighten(Block& block, float least) {
   std::array<std::uint8_t, Block::kSlots> places;
-  std::array<const std::byte*, Block::kSlots> rows;
+  std::array<std::uint32_t, Block::kSlots> slots;
   std::size_t count = 0;
   for (std::size_t i = 0; i < block.size; ++i) {
     if (block.scores[i] < least) continue;
@@ -263,16 +248,13 @@ void BlockScorer::Tighten(Block& block, float least) {
     // The kernel below then scores all of them in one call, after their rows
     // were prefetched.
     places[count] = static_cast<std::uint8_t>(i);
-    if (query_.has_dense()) {
-      rows[count] = snapshot_.row(slot);
-      Prefetch(rows[count], snapshot_.row_format().num_bytes());
-    }
-    ++count;
+    if (query_.has_dense()) snapshot_.vectors().Prefetch(slot);
+    slots[count++] = slot;
   }
   if (!query_.has_dense()) return;
   std::array<float, Block::kSlots> scores;
-  ScoreNearDocuments(input_.row, std::span(rows).first(count),
-                     snapshot_.row_format(), std::span(scores).first(count));
+  query_.ScoreVectors(std::span(slots).first(count),
+                      std::span(scores).first(count));
   for (std::size_t p = 0; p < count; ++p) {
     block.dense[places[p]] = scores[p];
     Combine(block, places[p], 1);

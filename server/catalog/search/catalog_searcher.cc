@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/nn/cosine_scorer.h"
 #include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
@@ -60,14 +59,16 @@ void AddCosines(const SearchState& state, SearchResult& result) {
   const TwoTowerModel& model = *snapshot.model()->model;
   result.cosines.resize(result.hits.size());
   if (model.config().tower() == v1::TOWER_KIND_SSI) return;
+  std::vector<std::uint32_t> slots(result.hits.size());
+  std::ranges::transform(result.hits, slots.begin(), &CatalogHit::slot);
+  std::vector<float> scores(slots.size());
+  snapshot.Score(state.row, slots, scores);
   LexicalBatch entries;
-  for (std::size_t i = 0; i < result.hits.size(); ++i) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
     SearchResult::Cosines& cosines = result.cosines[i];
-    const std::byte* const row = snapshot.row(result.hits[i].slot);
-    ScoreDocuments(state.row.data(), {&row, 1}, snapshot.row_format(),
-                   {&cosines.semantic, 1});
+    cosines.semantic = scores[i];
     if (!state.lexical.has_value()) continue;
-    snapshot.sparse_rows()->AppendTo(result.hits[i].slot, entries);
+    snapshot.sparse_rows()->AppendTo(slots[i], entries);
     cosines.lexical = state.lexical->Cosine(entries[static_cast<int>(i)]);
   }
 }

@@ -45,7 +45,7 @@ ScanQuery::ScanQuery(const CatalogSnapshot* snapshot, Input input)
   has_bounds_ =
       (has_dense_ ? snapshot_.has_codes() : input_.lexical != nullptr) &&
       input_.words == nullptr;
-  if (!has_dense_ || !has_bounds_) return;
+  if (!has_dense_ || !snapshot_.has_codes()) return;
   dense_bounds_.Prepare({input_.row, static_cast<std::size_t>(dim)});
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -71,6 +72,13 @@ class ScanQuery {
   // Bounds the dense part; null if it has no bounds.
   const BoundQuery* dense_bounds() const {
     return has_dense_ && has_bounds_ ? &dense_bounds_ : nullptr;
+  }
+  // The exact scores of the dense part, as CatalogVectors::Score.
+  void ScoreVectors(std::span<const std::uint32_t> slots,
+                    std::span<float> scores) const {
+    const CatalogVectors& vectors = snapshot_.vectors();
+    vectors.Score({input_.row, static_cast<std::size_t>(vectors.format().dim)},
+                  dense_bounds_, slots, scores);
   }
   // Whether BoundTogether can compute the bounds of both queries.
   bool SharesRowsWith(const ScanQuery& other) const {

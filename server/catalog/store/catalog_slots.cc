@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/nn/cosine_scorer.h"
 
 namespace semrank {
 namespace {
@@ -110,13 +112,57 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
 
 void CatalogVectors::Set(std::uint32_t slot, const float* vector) {
   if (format_.dim == 0) return;
-  // row() is const for readers; the writer may change rows that are visible to
-  // none of them.
+  const std::span elements(vector, static_cast<std::size_t>(format_.dim));
+  // row() and the others are const for readers; the writer may change rows that
+  // are visible to none of them.
+  if (is_split()) {
+    const SplitRow row = split_row(slot);
+    *const_cast<RowScale*>(row.scale) =
+        SplitIntoCodes(elements, const_cast<std::uint8_t*>(row.codes),
+                       const_cast<std::uint8_t*>(row.remainders));
+    return;
+  }
   EncodeRow(vector, format_, const_cast<std::byte*>(row(slot)));
   if (!has_codes()) return;
   *const_cast<RowScale*>(scales(slot)) =
-      QuantizeRow({vector, static_cast<std::size_t>(format_.dim)},
-                  const_cast<std::uint8_t*>(codes(slot)));
+      QuantizeRow(elements, const_cast<std::uint8_t*>(codes(slot)));
+}
+
+void CatalogVectors::Score(std::span<const float> query,
+                           const BoundQuery& prepared,
+                           std::span<const std::uint32_t> slots,
+                           std::span<float> scores) const {
+  // Thread-local, so that it does not allocate.
+  if (is_split()) {
+    thread_local std::vector<SplitRow> rows;
+    rows.resize(slots.size());
+    std::ranges::transform(slots, rows.begin(), [this](std::uint32_t slot) {
+      return split_row(slot);
+    });
+    prepared.Score(query, rows, scores);
+    return;
+  }
+  thread_local std::vector<const std::byte*> rows;
+  rows.resize(slots.size());
+  std::ranges::transform(slots, rows.begin(),
+                         [this](std::uint32_t slot) { return row(slot); });
+  ScoreDocuments(query.data(), rows, format_, scores);
+}
+
+void CatalogVectors::Read(std::uint32_t slot, std::span<float> vector) const {
+  if (format_.dim == 0) return;
+  if (is_split()) return Join(split_row(slot), vector);
+  DecodeRow(row(slot), format_, vector.data());
+}
+
+void CatalogVectors::Prefetch(std::uint32_t slot) const {
+  const auto prefetch = [](const void* memory, std::size_t num_bytes) {
+    for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
+      __builtin_prefetch(static_cast<const std::byte*>(memory) + i);
+    }
+  };
+  prefetch(row(slot), RowBytes());
+  if (is_split()) prefetch(codes(slot), NumCodeBytes(format_.dim));
 }
 
 }  // namespace semrank

@@ -229,8 +229,9 @@ class CatalogSlots {
 // The vectors that one model computed for the documents, by slot.
 //
 //   Shape    row `slot` has the model's format (row_format.h). Beside it lies a
-//            copy in 4-bit codes, which a search reads first (row_bounds.h). In
-//            a chunk of 16,384 rows the codes, the rows and the scales are
+//            copy in 4-bit codes, which a search reads first (row_bounds.h); an
+//            int8 row is split into codes and remainders instead. In a chunk of
+//            16,384 rows the codes, the rows or remainders, and the scales are
 //            contiguous; growing copies nothing.
 //   Memory   huge pages where the system has them: at 256 dimensions the codes
 //            of a chunk fill one of 2 MiB.
@@ -246,9 +247,19 @@ class CatalogVectors {
   RowFormat format() const { return format_; }
 
   // Reserve must have been called for the slots of the following.
+  // scores[i] = query . the vector of slots[i], to the bits that ScoreDocuments
+  // computes. `prepared` is the same query if has_codes(). Prefetches vectors.
+  void Score(std::span<const float> query, const BoundQuery& prepared,
+             std::span<const std::uint32_t> slots,
+             std::span<float> scores) const;
+  // Writes format().dim elements.
+  void Read(std::uint32_t slot, std::span<float> vector) const;
+  void Prefetch(std::uint32_t slot) const;
+  // Whether there are codes and remainders in place of rows.
+  bool is_split() const { return CanSplit(format_); }
+  // Only vectors that are not split have rows.
   const std::byte* row(std::uint32_t slot) const {
-    return chunk(slot) + RowsBegin() +
-           slot % kRowsPerChunk * format_.num_bytes();
+    return chunk(slot) + RowsBegin() + slot % kRowsPerChunk * RowBytes();
   }
   // Rows of more than kMaxBoundDim dimensions have no codes.
   bool has_codes() const {
@@ -286,12 +297,22 @@ class CatalogVectors {
   const std::byte* chunk(std::uint32_t slot) const {
     return chunks_[slot / kRowsPerChunk].get();
   }
-  // A chunk is its codes, then its rows, then its scales.
+  SplitRow split_row(std::uint32_t slot) const {
+    return {codes(slot),
+            reinterpret_cast<const std::uint8_t*>(chunk(slot)) + RowsBegin() +
+                slot % kRowsPerChunk * RowBytes(),
+            scales(slot)};
+  }
+  // The size of a row, or of its remainders.
+  std::size_t RowBytes() const {
+    return is_split() ? NumCodeBytes(format_.dim) : format_.num_bytes();
+  }
+  // A chunk is its codes, then its rows or remainders, then its scales.
   std::size_t RowsBegin() const {
     return has_codes() ? kRowsPerChunk * NumCodeBytes(format_.dim) : 0;
   }
   std::size_t ScalesBegin() const {
-    return RowsBegin() + kRowsPerChunk * format_.num_bytes();
+    return RowsBegin() + kRowsPerChunk * RowBytes();
   }
   std::size_t ChunkBytes() const {
     return ScalesBegin() + (has_codes() ? kRowsPerChunk * sizeof(RowScale) : 0);

@@ -95,9 +95,18 @@ void CatalogSnapshot::Release() {
 }
 
 std::vector<float> CatalogSnapshot::vector(std::uint32_t slot) const {
-  std::vector<float> vector(row_format().dim);
-  if (!vector.empty()) DecodeRow(row(slot), row_format(), vector.data());
+  std::vector<float> vector(vectors().format().dim);
+  vectors().Read(slot, vector);
   return vector;
+}
+
+void CatalogSnapshot::Score(std::span<const float> query,
+                            std::span<const std::uint32_t> slots,
+                            std::span<float> scores) const {
+  // Reuses the memory of this thread's last query.
+  thread_local BoundQuery prepared;
+  if (vectors().is_split()) prepared.Prepare(query);
+  vectors().Score(query, prepared, slots, scores);
 }
 
 std::optional<std::uint32_t> CatalogSnapshot::Find(

@@ -153,11 +153,11 @@ class CatalogSnapshot {
   const NameKey* titles(std::uint32_t slot) const {
     return slots_->titles(slot);
   }
-  // The vector in row_format(); the rows of a block are contiguous.
-  const std::byte* row(std::uint32_t slot) const {
-    return state_.rows->vectors.row(slot);
-  }
-  RowFormat row_format() const { return state_.rows->vectors.format(); }
+  // The vectors, which Score reads where they lie.
+  const CatalogVectors& vectors() const { return state_.rows->vectors; }
+  // As CatalogVectors::Score, with a query that is not prepared.
+  void Score(std::span<const float> query, std::span<const std::uint32_t> slots,
+             std::span<float> scores) const;
   // A copy of the vector in float32.
   std::vector<float> vector(std::uint32_t slot) const;
   // The vectors in 4-bit codes (row_bounds.h), if has_codes(); the codes and

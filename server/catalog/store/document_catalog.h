@@ -11,7 +11,7 @@
 //            replaced vectors are kept for a rollback until BeginModel is
 //            called for a third model, so there are at most two models'
 //            vectors.
-//   Memory   embedding_dim * 4.5 bytes a document (2.5 in bf16, 1.5 in int8)
+//   Memory   embedding_dim * 4.5 bytes a document (2.5 in bf16, 1 in int8)
 //            and at most 128 more, beside its key, title, payload, tags and
 //            sparse row (sparse_rows.h). Slots are reused and never freed.
 //   Threads  all methods are thread-safe.

@@ -132,6 +132,33 @@ TEST_F(SimdLevelsTest, BoundsAreNearlyTheSame) {
 }
 
 // Sums of integers, so equal to the bit.
+TEST_F(SimdLevelsTest, ScoresOfSplitRowsAreTheSame) {
+  constexpr int kWidth = 203, kRows = 31;
+  constexpr std::size_t kRowBytes = NumCodeBytes(kWidth);
+  std::vector<float> query = RandomValues(kWidth, 1);
+  RoundVector(VectorPrecision::kInt8, query);
+  const auto results = AtEachLevel([&] {
+    std::vector<std::uint8_t> codes(kRows * kRowBytes),
+        remainders(codes.size());
+    std::vector<RowScale> scales(kRows);
+    std::vector<SplitRow> rows;
+    for (std::size_t i = 0; i < kRows; ++i) {
+      std::vector<float> row = RandomValues(kWidth, 2 + i);
+      RoundVector(VectorPrecision::kInt8, row);
+      const std::size_t first = i * kRowBytes;
+      scales[i] = SplitIntoCodes(row, &codes[first], &remainders[first]);
+      rows.push_back({&codes[first], &remainders[first], &scales[i]});
+    }
+    BoundQuery prepared;
+    prepared.Prepare(query);
+    std::vector<float> scores(kRows);
+    prepared.Score(query, rows, scores);
+    return scores;
+  });
+  for (const auto& scores : results) EXPECT_EQ(scores, results[0]);
+}
+
+// Sums of integers, so equal to the bit.
 TEST_F(SimdLevelsTest, LexicalCosinesAreTheSame) {
   std::vector<std::vector<LexicalEntry>> texts;
   for (std::uint16_t size = 0; size < 90; size += 7) {

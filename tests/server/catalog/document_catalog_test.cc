@@ -201,6 +201,18 @@ TEST_F(DocumentCatalogTest, TakesAtMost124BytesADocumentBesideItsVector) {
   }
 }
 
+// The figures that PERFORMANCE.md states.
+TEST(CatalogVectorsTest, TakeTheStatedBytesAtEachPrecision) {
+  const auto bytes_of = [](VectorPrecision precision) {
+    CatalogVectors vectors(1, {256, precision});
+    EXPECT_THAT(vectors.Reserve(100), IsOk());
+    return vectors.num_bytes() / 100;
+  };
+  EXPECT_EQ(bytes_of(VectorPrecision::kFloat32), 1'160u);
+  EXPECT_EQ(bytes_of(VectorPrecision::kBf16), 648u);
+  EXPECT_EQ(bytes_of(VectorPrecision::kInt8), 264u);
+}
+
 TEST_F(DocumentCatalogTest, AgreesWithAMapThroughRandomChanges) {
   std::mt19937 random(1);
   std::map<std::uint64_t, std::string> expected;
