@@ -1,10 +1,12 @@
 #include "model/events/keyed_hash.h"
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -74,6 +76,21 @@ absl::StatusOr<KeyedHash> KeyedHash::OpenOrCreate(const std::string& folder) {
   return KeyedHash(key);
 }
 
+KeyedHash::KeyedHash(const Key& key) {
+  const std::unique_ptr<EVP_MAC, void (*)(EVP_MAC*)> mac(
+      EVP_MAC_fetch(/*libctx=*/nullptr, "HMAC", /*properties=*/nullptr),
+      EVP_MAC_free);
+  keyed_.reset(EVP_MAC_CTX_new(mac.get()), EVP_MAC_CTX_free);
+  char digest[] = "SHA256";
+  const OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string("digest", digest, /*bsize=*/0),
+      OSSL_PARAM_construct_end()};
+  // Fails only when memory is exhausted.
+  if (EVP_MAC_init(keyed_.get(), key.data(), key.size(), parameters) != 1) {
+    std::abort();
+  }
+}
+
 std::string KeyedHash::operator()(HashedKind kind,
                                   std::string_view text) const {
   if (text.empty()) return "";
@@ -82,10 +99,14 @@ std::string KeyedHash::operator()(HashedKind kind,
   std::string message(1, static_cast<char>(kind));
   message += text;
   unsigned char digest[EVP_MAX_MD_SIZE];
+  std::size_t size = 0;
+  const std::unique_ptr<EVP_MAC_CTX, void (*)(EVP_MAC_CTX*)> mac(
+      EVP_MAC_CTX_dup(keyed_.get()), EVP_MAC_CTX_free);
   // Fails only when memory is exhausted.
-  if (HMAC(EVP_sha256(), key_.data(), kKeyBytes,
-           reinterpret_cast<const unsigned char*>(message.data()),
-           message.size(), digest, /*md_len=*/nullptr) == nullptr) {
+  if (EVP_MAC_update(mac.get(),
+                     reinterpret_cast<const unsigned char*>(message.data()),
+                     message.size()) != 1 ||
+      EVP_MAC_final(mac.get(), digest, &size, sizeof(digest)) != 1) {
     std::abort();
   }
   return absl::WebSafeBase64Escape(

@@ -10,10 +10,14 @@
 #define SEMRANK_MODEL_EVENTS_KEYED_HASH_H_
 
 #include <array>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+
+struct evp_mac_ctx_st;  // EVP_MAC_CTX of OpenSSL
 
 namespace semrank {
 
@@ -37,13 +41,15 @@ class KeyedHash {
   // lock: two processes could make two keys.
   static absl::StatusOr<KeyedHash> OpenOrCreate(const std::string& folder);
 
-  explicit KeyedHash(const Key& key) : key_(key) {}
+  explicit KeyedHash(const Key& key);
 
   // The empty text, which means "not named", stays empty.
   std::string operator()(HashedKind kind, std::string_view text) const;
 
  private:
-  Key key_;
+  // Has hashed the key, and is copied for each text: HMAC() of OpenSSL 3 looks
+  // up its algorithms in each call, which takes longer than the hash.
+  std::shared_ptr<evp_mac_ctx_st> keyed_;
 };
 
 }  // namespace semrank
