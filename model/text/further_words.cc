@@ -171,12 +171,12 @@ void SpelledRuns::EndRun() {
   after_letter_ = after_digit_ = after_apostrophe_ = false;
 }
 
-bool RemoveAccents(std::string_view word, std::string& plain) {
+bool RemoveAccents(std::string_view words, std::string& plain) {
   plain.clear();
   bool changed = false;
-  for (std::size_t i = 0; i < word.size();) {
+  for (std::size_t i = 0; i < words.size();) {
     std::int32_t code_point;
-    i += static_cast<std::size_t>(DecodeFirstOf(word.substr(i), code_point));
+    i += static_cast<std::size_t>(DecodeFirstOf(words.substr(i), code_point));
     const std::int32_t letter = WithoutAccent(code_point);
     changed |= letter != code_point;
     if (letter != 0) AppendUtf8(letter, plain);

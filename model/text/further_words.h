@@ -56,8 +56,8 @@ class SpelledRuns {
   std::string runs_;
 };
 
-// Replaces `plain` by the word without its accents. False if it has none.
-bool RemoveAccents(std::string_view word, std::string& plain);
+// Replaces `plain` by the words without their accents. False if they have none.
+bool RemoveAccents(std::string_view words, std::string& plain);
 
 // Appends each word with Hangul syllables once more as a further word, in
 // letters as they are typed: 한 is ㅎㅏㄴ. `normalized`, which is valid UTF-8,

@@ -1,6 +1,5 @@
 #include "model/train/batches/in_memory_batches.h"
 
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,16 +12,23 @@
 #include "model/train/data/read_pairs.h"
 
 namespace semrank {
+namespace {
+
+// The bit of order_ that marks a pair whose query is trained without accents.
+constexpr std::uint32_t kUnaccented = std::uint32_t{1} << 31;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<InMemoryBatches>> InMemoryBatches::Create(
     const TrainOptions& options, const TrainingData& data) {
   std::int64_t num_pairs = 0;
   for (const TextPair& pair : data.train_pairs) {
-    num_pairs += Repetitions(pair.clicks, options.loss);
+    const std::int64_t forms = data.unaccented.contains(pair.query) ? 2 : 1;
+    num_pairs += forms * Repetitions(pair.clicks, options.loss);
   }
-  constexpr std::int64_t kMaxPairs = std::numeric_limits<std::uint32_t>::max();
-  // The order of an epoch is a list of 32-bit numbers, and a random place in it
-  // is drawn with 32 bits.
+  // The order of an epoch is a list of 32-bit numbers, one bit of which is
+  // kUnaccented, and a random place in it is drawn with 32 bits.
+  constexpr std::int64_t kMaxPairs = kUnaccented;
   if (num_pairs > kMaxPairs) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "an epoch would have %d pairs, of at most %d; --clicks=weight counts "
@@ -57,9 +63,13 @@ absl::Status InMemoryBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
   order_.clear();
   order_.reserve(num_pairs_);
   for (std::size_t i = 0; i < data_.train_pairs.size(); ++i) {
-    order_.insert(order_.end(),
-                  Repetitions(data_.train_pairs[i].clicks, options_.loss),
-                  static_cast<std::uint32_t>(i));
+    const TextPair& pair = data_.train_pairs[i];
+    const auto index = static_cast<std::uint32_t>(i);
+    const auto times = Repetitions(pair.clicks, options_.loss);
+    order_.insert(order_.end(), times, index);
+    if (data_.unaccented.contains(pair.query)) {
+      order_.insert(order_.end(), times, index | kUnaccented);
+    }
   }
   Random random(options_.seed, RandomPurpose::kPairOrder, epoch);
   Shuffle(random, order_);
@@ -81,9 +91,10 @@ absl::StatusOr<const MiniBatch*> InMemoryBatches::Next() {
 void InMemoryBatches::PrepareNext() {
   if (is_next_made_ || next_batch_ == plan_.num_batches()) return;
   pairs_.clear();
-  const std::span<const std::uint32_t> order = order_;
-  for (const std::uint32_t i : plan_.Batch(order, next_batch_)) {
-    pairs_.push_back(data_.train_pairs[i]);
+  const auto order =
+      plan_.Batch(std::span<const std::uint32_t>(order_), next_batch_);
+  for (const std::uint32_t i : order) {
+    pairs_.push_back(data_.train_pairs[i & ~kUnaccented]);
   }
   // Each batch has a random stream of its own, so it does not matter which
   // batches were made before, or in which thread.
@@ -99,6 +110,10 @@ void InMemoryBatches::PrepareNext() {
   }
   // Sampling comes first: it looks up by the true query what was clicked for
   // it.
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    TextId& query = next_.queries[i];
+    if ((order[i] & kUnaccented) != 0) query = data_.unaccented.at(query);
+  }
   if (options_.loss.query_typos > 0) MistypeQueries();
   is_next_made_ = true;
 }

@@ -20,6 +20,7 @@
 #include "model/train/data/report_data.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_features.h"
+#include "model/train/data/unaccented_queries.h"
 #include "model/train/options/model_size.h"
 #include "model/train/start/kept_pairs.h"
 
@@ -213,15 +214,22 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                         bad_lines, texts, options.data.normalizer_version));
     SEMRANK_RETURN_IF_ERROR(CheckShownTitles(shown, train_pairs));
   }
-  // From here on train_pairs do not change: vocabulary, idf and statistics are
-  // those of what is learned from.
+  // From here on train_pairs do not change: idf and statistics are those of
+  // what is learned from. The vocabulary has their queries without accents,
+  // too, which are trained beside them.
   std::vector<TextId> titles = DistinctTitles(train_pairs);
   const std::vector<TextId> queries = DistinctQueries(train_pairs);
+  UnaccentedQueries unaccented;
+  if (options.loss.unaccented_queries) {
+    unaccented = FindUnaccentedQueries(train_pairs, texts);
+  }
+  std::vector<TextId> embedded = queries;
+  for (const auto& [query, plain] : unaccented) embedded.push_back(plain);
   SEMRANK_ASSIGN_OR_RETURN(
       Featurizer featurizer,
       ChooseFeatures(options.features, texts,
-                     TextsOfVocabulary(queries, titles, shown), train_pairs,
-                     NumPaddings(options.tower)));
+                     TextsOfVocabulary(embedded, titles, shown), train_pairs,
+                     NumPaddings(options.tower), unaccented));
   DataStatistics statistics = Describe(train_pairs, texts, queries, titles);
   SEMRANK_ASSIGN_OR_RETURN(std::vector<TextId> catalogue,
                            TakeCatalogue(
@@ -239,6 +247,12 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                 train_pairs.size(), queries.size(), titles.size(),
                 valid_pairs.size(), NumListedFeatures(featurizer),
                 bad_lines.count());
+  if (!unaccented.empty()) {
+    absl::FPrintF(stderr,
+                  "%d queries have accents; each epoch has their pairs twice, "
+                  "with and without them\n",
+                  unaccented.size());
+  }
   // Texts of hard negatives count as well, since they are embedded, and the
   // catalogue, since it is ranked.
   std::vector<float> idf =
@@ -252,6 +266,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                std::move(titles), std::move(catalogue), statistics, bad_lines);
   data.lexical_idf = std::move(idf);
   data.train_pairs = std::move(train_pairs);
+  data.unaccented = std::move(unaccented);
   data.kept_pairs = std::move(kept_pairs);
   data.num_kept_pairs = earlier.num_added;
   data.judged =

@@ -19,6 +19,7 @@
 #include "model/train/data/position_weights.h"
 #include "model/train/data/report_data.h"
 #include "model/train/data/shown_titles.h"
+#include "model/train/data/unaccented_queries.h"
 
 namespace semrank {
 
@@ -54,6 +55,8 @@ struct TrainingData {
   // The texts that `bags` numbers, if they are still needed: for typos in
   // queries, or to fit the lexical weight; otherwise null.
   std::shared_ptr<const TextInterner> texts = nullptr;
+  // The queries of train_pairs that an epoch has without accents, too.
+  UnaccentedQueries unaccented = {};
   // The titles of --docs; empty without it.
   std::vector<TextId> catalogue = {};
   // idf of the hashed letter n-grams of the lexical part, over the distinct

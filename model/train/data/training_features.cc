@@ -19,6 +19,7 @@ namespace semrank {
 namespace {
 
 void AddBigrams(const TextInterner& texts, std::span<const TextPair> pairs,
+                const UnaccentedQueries& unaccented,
                 VocabularyBuilder& builder) {
   std::vector<std::int64_t> occurrences(texts.size());
   for (const TextPair& pair : pairs) {
@@ -26,6 +27,8 @@ void AddBigrams(const TextInterner& texts, std::span<const TextPair> pairs,
     // though each distinct text is read once.
     ++occurrences[pair.query];
     ++occurrences[pair.title];
+    const auto plain = unaccented.find(pair.query);
+    if (plain != unaccented.end()) ++occurrences[plain->second];
   }
   for (std::size_t id = 0; id < occurrences.size(); ++id) {
     if (occurrences[id] == 0) continue;
@@ -78,7 +81,8 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,
                                           std::span<const TextPair> pairs,
-                                          int num_paddings) {
+                                          int num_paddings,
+                                          const UnaccentedQueries& unaccented) {
   VocabularyBuilder builder;
   for (const TextId id : ids) {
     builder.AddText(texts.text(id));
@@ -86,7 +90,7 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
     // eq. 1), so its n-grams must be in the vocabulary.
     for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
   }
-  if (HasBigrams(options.kind)) AddBigrams(texts, pairs, builder);
+  if (HasBigrams(options.kind)) AddBigrams(texts, pairs, unaccented, builder);
   return MakeFeaturizer(options, builder);
 }
 

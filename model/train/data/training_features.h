@@ -13,6 +13,7 @@
 #include "model/data/text_table.h"
 #include "model/text/featurizer.h"
 #include "model/text/vocabulary_builder.h"
+#include "model/train/data/unaccented_queries.h"
 #include "model/train/options/train_options.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -23,12 +24,12 @@ namespace semrank {
 // texts; each distinct text counts once. The bigrams are the most frequent in
 // the texts of `pairs`, each of which counts as often as it occurs, because a
 // title's own bigrams learn from all its pairs; there are none if no bigram
-// repeats. With CLSM each text has `num_paddings` times the word kPaddingWord.
-absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
-                                          const TextInterner& texts,
-                                          std::span<const TextId> ids,
-                                          std::span<const TextPair> pairs,
-                                          int num_paddings);
+// repeats. The pairs of `unaccented` queries count in both forms. With CLSM
+// each text has `num_paddings` times the word kPaddingWord.
+absl::StatusOr<Featurizer> ChooseFeatures(
+    const FeatureOptions& options, const TextInterner& texts,
+    std::span<const TextId> ids, std::span<const TextPair> pairs,
+    int num_paddings, const UnaccentedQueries& unaccented = {});
 
 // idf of the kMaxLexicalBuckets hashed letter trigrams over the distinct texts
 // `ids` (lexical_part.h), also for a weight that is yet to be fitted; empty if

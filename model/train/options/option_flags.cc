@@ -185,6 +185,10 @@ void AddLossFlags(CommandLine& flags, LossOptions& options) {
           "more), drawn anew in each epoch. Needs letters among --features.",
           kMinTypoLetters),
       {.min = 0, .max = 1});
+  flags.Add("unaccented_queries", &options.unaccented_queries,
+            "Trains each query that has accents twice in an epoch: as it is, "
+            "and without them, as many users type it. Not for a click log that "
+            "is streamed from disk.");
   flags.Add(
       "position_bias", &options.position_bias,
       "Corrects clicks for the position at which titles were shown, the fifth "

@@ -43,29 +43,31 @@ constexpr Recipe kPresetRecipes[] = {
     {"--preset=dssm2013", v1::TOWER_KIND_DSSM,
      "tower=dssm shared_towers=true hidden=300,300 embedding_dim=128 "
      "features=letters lexical=none negative_sampling=uniform negatives=4 "
-     "gamma=10 logq=0 optimizer=sgd learning_rate=0.5 "
-     "learning_rate_decay=none batch_size=1024 epochs=20 patience=0"},
+     "gamma=10 logq=0 unaccented_queries=false optimizer=sgd "
+     "learning_rate=0.5 learning_rate_decay=none batch_size=1024 epochs=20 "
+     "patience=0"},
     // CLSM table 5, row 15; the window is that of table 6, row 3. The paper's
     // equations have no biases. The optimizer is that of DSSM.
     {"--preset=clsm2014", v1::TOWER_KIND_CLSM,
      "tower=clsm shared_towers=false hidden=300 embedding_dim=128 window=3 "
      "biases=false features=letters lexical=none negative_sampling=uniform "
-     "negatives=50 gamma=10 logq=0 optimizer=sgd learning_rate=0.5 "
-     "learning_rate_decay=none batch_size=1024 epochs=20 patience=0"},
+     "negatives=50 gamma=10 logq=0 unaccented_queries=false optimizer=sgd "
+     "learning_rate=0.5 learning_rate_decay=none batch_size=1024 epochs=20 "
+     "patience=0"},
     // SSI 2.3 and 4.1: the 30,000 most frequent words, U and V from N(0, 1),
     // one random tuple a step, a fixed learning rate. The rate and the
     // dimension are chosen here.
     {"--preset=ssi2009", v1::TOWER_KIND_SSI,
      "tower=ssi embedding_dim=100 features=words max_words=30000 lexical=none "
      "ssi=low_rank ssi_unknown_word_buckets=0 ssi_init_scale=1 "
-     "negative_sampling=uniform negatives=1 logq=0 margin=1 optimizer=sgd "
-     "learning_rate=0.1 learning_rate_decay=none batch_size=1 epochs=20 "
-     "patience=3"},
+     "negative_sampling=uniform negatives=1 logq=0 margin=1 "
+     "unaccented_queries=false optimizer=sgd learning_rate=0.1 "
+     "learning_rate_decay=none batch_size=1 epochs=20 patience=3"},
     // STARTS.md, "Measured".
     {"--preset=general", v1::TOWER_KIND_LINEAR,
      "tower=linear features=letters+words max_words=30000 lexical=none "
-     "gamma=15 logq=0 biases=false epochs=2 valid_fraction=0 weights=int8 "
-     "general_start=true keep_pairs=0"}};
+     "gamma=15 logq=0 unaccented_queries=false biases=false epochs=2 "
+     "valid_fraction=0 weights=int8 general_start=true keep_pairs=0"}};
 
 std::string NameOf(bool value) { return value ? "true" : "false"; }
 

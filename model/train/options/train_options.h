@@ -206,6 +206,8 @@ struct LossOptions {
   // Share of the queries that get one random edit each time they are trained
   // on.
   double query_typos = 0;
+  // An epoch has each query with accents once more, without them.
+  bool unaccented_queries = true;
 };
 
 // Letters that a word needs to be mistyped: a shorter one would become any

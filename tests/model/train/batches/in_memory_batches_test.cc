@@ -205,6 +205,41 @@ TEST_F(InMemoryBatchesTest, MistypesQueriesAnewInEachEpoch) {
   EXPECT_EQ(bags_of_epoch(1), first);
 }
 
+TEST_F(InMemoryBatchesTest, QueriesWithAccentsComeOnceMoreWithoutThem) {
+  options_.loss.clicks = v1::CLICK_USE_REPEAT;
+  TrainingData data = MakeData(pairs_);
+  data.unaccented = {{3, 200}, {4, 3}};
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       InMemoryBatches::Create(options_, data));
+  EXPECT_EQ(source->num_pairs(), 60 + 1 + 2);
+  ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
+  std::map<std::pair<TextId, TextId>, int> times;
+  for (std::int64_t b = 0; b < source->num_batches(); ++b) {
+    const MiniBatch* batch = *source->Next();
+    for (int i = 0; i < batch->num_pairs(); ++i) {
+      ++times[{batch->queries[i], batch->titles[i]}];
+    }
+  }
+  EXPECT_EQ((times[{3, 103}]), 1);
+  EXPECT_EQ((times[{200, 103}]), 1);
+  // A pair that was clicked twice: its plain query is that of another pair.
+  EXPECT_EQ((times[{4, 104}]), 2);
+  EXPECT_EQ((times[{3, 104}]), 2);
+  EXPECT_EQ((times[{5, 105}]), 3);
+}
+
+TEST_F(InMemoryBatchesTest, ClickedTitlesOfAPlainQueryAreMasked) {
+  // Both titles were clicked for query 0.
+  TrainingData data = MakeData({{0, 100}, {0, 101}});
+  data.unaccented = {{0, 7}};
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       InMemoryBatches::Create(options_, data));
+  ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
+  const MiniBatch* batch = *source->Next();
+  ASSERT_EQ(batch->num_pairs(), 4);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(batch->MaskedFor(i).size(), 4u) << i;
+}
+
 TEST_F(InMemoryBatchesTest, GoesOnAtAnyBatch) {
   const auto all = Epoch(3);
   ASSERT_EQ(all.size(), 4u);

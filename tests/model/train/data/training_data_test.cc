@@ -10,8 +10,10 @@
 namespace semrank {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class LoadTrainingDataTest : public ::testing::Test {
@@ -83,6 +85,35 @@ TEST_F(LoadTrainingDataTest, WordsAndHashedLetters) {
   EXPECT_TRUE(data.featurizer.ngrams()->hashed());
   EXPECT_EQ(data.featurizer.ngrams()->ngram_length(), 2);
   EXPECT_EQ(data.featurizer.words()->words()[0], "common");
+}
+
+TEST_F(LoadTrainingDataTest, QueriesWithAccentsAreKnownWithoutThem) {
+  ASSERT_OK_AND_ASSIGN(const TrainingData data,
+                       Load("uber\tT\nÜber\tDrüber\nÄpfel\tT\nйод\tT\n"));
+  ASSERT_THAT(data.unaccented, SizeIs(2));
+  const std::vector<TextPair>& pairs = data.train_pairs;
+  ASSERT_THAT(pairs, SizeIs(4));
+  // The plain spelling is a query of the log, too.
+  EXPECT_EQ(data.unaccented.at(pairs[1].query), pairs[0].query);
+  EXPECT_TRUE(data.unaccented.contains(pairs[2].query));
+  EXPECT_THAT(data.featurizer.ngrams()->ngrams(), Contains("#ap"));
+  // The file that a next run trains on has the log's own pairs alone.
+  EXPECT_THAT(data.kept_pairs, Not(HasSubstr("apfel")));
+}
+
+TEST_F(LoadTrainingDataTest, QueriesKeepTheirAccentsWhereAskedTo) {
+  options_.loss.unaccented_queries = false;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load("Über\tA\nÄpfel\tT\n"));
+  EXPECT_THAT(data.unaccented, IsEmpty());
+  EXPECT_THAT(data.featurizer.ngrams()->ngrams(), Not(Contains("#ub")));
+}
+
+TEST_F(LoadTrainingDataTest, BigramsOfPlainSpellingsCount) {
+  options_.features = {.kind = v1::FEATURE_KIND_LETTERS_AND_BIGRAMS};
+  ASSERT_OK_AND_ASSIGN(const TrainingData data,
+                       Load("für dich\tx\nfür dich\ty\nz\tw\n"));
+  EXPECT_THAT(data.featurizer.bigrams()->words(),
+              ::testing::UnorderedElementsAre("für dich", "fur dich"));
 }
 
 TEST_F(LoadTrainingDataTest, BigramsOfOnePairAreLeftOut) {

@@ -1,0 +1,25 @@
+// Training queries that have accents, typed without them: users who search
+// for "Brücke" also type "brucke", and few logs have both spellings of a query.
+//
+//   Threads  const after construction.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_UNACCENTED_QUERIES_H_
+#define SEMRANK_MODEL_TRAIN_DATA_UNACCENTED_QUERIES_H_
+
+#include <span>
+
+#include "absl/container/flat_hash_map.h"
+#include "model/data/text_pairs.h"
+#include "model/data/text_table.h"
+
+namespace semrank {
+
+// The text without accents, by query. A query without accents is not in it.
+using UnaccentedQueries = absl::flat_hash_map<TextId, TextId>;
+
+// Finds those of the pairs' queries, and adds the new texts to `texts`.
+UnaccentedQueries FindUnaccentedQueries(std::span<const TextPair> pairs,
+                                        TextInterner& texts);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_UNACCENTED_QUERIES_H_
