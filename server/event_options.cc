@@ -51,8 +51,8 @@ absl::Status CheckSink(const absl::Status& status) {
   return absl::OkStatus();
 }
 
-// Check is no method of EventSink: folders need none, since EventFiles::Open
-// has locked the folder by then.
+// Check is not part of the EventSink interface, because EventFiles::Open
+// already checks and locks the folder.
 absl::StatusOr<std::unique_ptr<EventSink>> OpenSink(
     const RedisEventSink::Options& options) {
   auto sink = std::make_unique<RedisEventSink>(options);

@@ -52,9 +52,6 @@ double CountOpenFds() {
   return static_cast<double>(std::distance(begin(fds), end(fds)));
 }
 
-// The names of the process_* metrics are those of Prometheus' own client
-// libraries, so that its dashboards find them. prometheus-cpp does not
-// make them.
 // Numbers of these fields in proc(5), counted from the third.
 constexpr std::size_t kUserTicks = 14 - 3;
 constexpr std::size_t kSystemTicks = 15 - 3;
@@ -275,8 +272,9 @@ ProcessStats ReadProcessStats() {
   return stats;
 }
 
-// Each metric reads the files itself: seven reads for a scrape cost less than a
-// cache whose age would have to be right.
+// The process_* metrics have the names of Prometheus' client libraries, so that
+// existing dashboards work. Each metric reads the files itself: seven reads for
+// a scrape cost less than a cache whose age would have to be right.
 void AddProcessMetrics(Metrics& metrics) {
   const auto value = [](double ProcessStats::*field) {
     return [field] { return ReadProcessStats().*field; };
@@ -306,12 +304,11 @@ void AddStateMetrics(const ServerParts& parts, Metrics& metrics) {
   if (parts.certificates != nullptr) {
     AddCertificateMetric(*parts.certificates, metrics);
   }
-  // Series of parts that a configuration does not have are absent rather than
-  // 0, so that an alert on them cannot be silently green.
   AddCacheMetrics(*parts.cache, metrics);
   AddAdmissionMetrics(*parts.admission, metrics);
   AddConnectionMetrics(*parts.connections, metrics);
   AddUnreadMetrics(*parts.unread, metrics);
+  // Metrics of features that are turned off are absent rather than 0.
   if (parts.stored != nullptr) AddStoreMetrics(*parts.stored, metrics);
   if (parts.events != nullptr) AddEventMetrics(*parts.events, metrics);
   AddCatalogMetrics(*parts.catalog, metrics);

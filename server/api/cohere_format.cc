@@ -130,8 +130,8 @@ class CohereRerank final : public BodyFormat {
   std::int64_t num_words_ = 0;
 };
 
-// Cohere's format has no place for the scale of a row, which is why its clients
-// compare by cosine.
+// Cohere's format does not transfer the scale of a row. Cosine similarity does
+// not depend on it.
 void AppendInt8List(std::string_view floats, std::string& json) {
   std::vector<float> numbers(floats.size() / sizeof(float));
   DecodeFloat32(floats, numbers);

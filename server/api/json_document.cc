@@ -15,9 +15,9 @@ namespace {
 
 // simdjson reads in two steps. Its first pass over the whole text, with SIMD
 // instructions, checks UTF-8 and the quotes, and notes where values begin. A
-// value itself is checked only when it is read: one that was not read could be
-// anything. So Skip reads what a format does not want, too, and CheckEnd looks
-// for text behind the object.
+// value itself is checked only when it is read, so an unread value may be
+// malformed. Skip therefore also reads the values that a format ignores, and
+// CheckEnd checks that no text follows the object.
 
 // Names an encoding that is not UTF-8 by the first bytes; empty if these may be
 // UTF-8.
@@ -25,8 +25,8 @@ std::string_view OtherEncoding(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) {
     return "it begins with a byte order mark";
   }
-  // JSON begins with a character of ASCII, so a zero byte among the first two
-  // is half of it in a wider encoding.
+  // JSON begins with an ASCII character, so a zero byte among the first two
+  // bytes means UTF-16 or UTF-32.
   const bool has_zero = text.size() > 1 && (text[0] == '\0' || text[1] == '\0');
   if (has_zero || text.starts_with("\xFF\xFE") ||
       text.starts_with("\xFE\xFF")) {
@@ -84,8 +84,9 @@ bool HasPadding(const std::string& text) {
 JsonDocument::JsonDocument(const std::string& text, std::string_view name,
                            std::size_t max_values)
     : copy_(HasPadding(text) ? "" : text),
-      // simdjson reads up to kPadding bytes behind the text. They may be any
-      // memory of the string, whose capacity says whether it has them.
+      // simdjson reads up to kPadding bytes past the end of the text. Their
+      // values do not matter, so the unused capacity of the string is
+      // sufficient.
       text_(HasPadding(text)
                 ? simdjson::padded_string_view(text, text.capacity())
                 : simdjson::padded_string_view(copy_)),
@@ -183,7 +184,7 @@ absl::Status JsonDocument::CountValue() {
 }
 
 absl::Status JsonDocument::Skip(Value& value, std::size_t depth) {
-  // The recursion is bounded by this and not by the size of the stack.
+  // kMaxDepth bounds the recursion, so nested input cannot overflow the stack.
   if (depth >= kMaxDepth) {
     return OverLimit(absl::StrFormat("the body is nested deeper than the limit "
                                      "of %d levels",

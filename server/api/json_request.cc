@@ -123,9 +123,10 @@ absl::StatusOr<const FieldDescriptor*> RequestReader::FindField(
 
 absl::Status RequestReader::ReadMembers(JsonDocument::Object object,
                                         const Descriptor& message) {
-  // Fields and, after them, oneofs. Protobuf would take the last of several
-  // values; in JSON a second one is a mistake of the client. Optional fields
-  // are oneofs of one field inside Protobuf, which are not real ones.
+  // One flag for each field, followed by one for each oneof. Protobuf would
+  // keep the last of several values; in JSON a second value is an error of the
+  // client. real_containing_oneof() skips the synthetic oneofs of optional
+  // fields.
   std::vector<bool> seen(message.field_count() + message.oneof_decl_count());
   return document_.EachMaybeRepeated(
       object, [&](std::string_view name, Value& value) -> absl::Status {
@@ -280,8 +281,8 @@ absl::StatusOr<bool> RequestReader::ReadBool(Value& value) {
 
 absl::StatusOr<std::int32_t> RequestReader::ReadEnum(
     Value& value, const FieldDescriptor& field) {
-  // A request that names an encoding gets its bytes. "float" below takes that
-  // back.
+  // A request that names an encoding gets encoded bytes, except for "float",
+  // which gets arrays of numbers.
   if (IsEncoding(field)) request_.wants_numbers = false;
   if (JsonDocument::FirstByte(value) != '"') {
     return ReadNumber<std::int32_t>(value);

@@ -35,9 +35,8 @@ std::optional<Role> ParseRole(std::string_view name) {
 }
 
 bool Includes(Role role, Role required) {
-  // Back ends that face browsers hold keys for events, so this role is apart
-  // from the others, which are ordered: it includes none of them, and only
-  // administrators have it too.
+  // write-events is meant for back ends that face browsers. It includes no
+  // other role, and of the others only admin includes it.
   if (role == Role::kWriteEvents || required == Role::kWriteEvents) {
     return role == required || role == Role::kAdmin;
   }

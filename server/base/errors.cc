@@ -41,8 +41,8 @@ std::string_view DefaultReason(absl::StatusCode code) {
   }
 }
 
-// The pause is a value like others, which rpc sends as a trailer, api as
-// Retry-After and both as RetryInfo.
+// Adds the retry delay as an error value. gRPC sends it as a trailer, HTTP as
+// Retry-After, and both in RetryInfo.
 absl::Status RetryLater(std::string_view reason, std::string_view message,
                         std::vector<ErrorValue> values) {
   values.push_back({"retry_delay_ms",

@@ -48,8 +48,8 @@ absl::Status FairShare::Check(std::string_view caller) const {
 
 absl::Status FairShare::OverShare(std::string_view caller,
                                   std::int64_t amount) const {
-  // The numbers are those of now, which may differ from those that Take saw:
-  // they are for people.
+  // The numbers only inform the reader of the error. They are read now and may
+  // differ from those that Take used.
   std::int64_t held = 0;
   std::int64_t limit = 0;
   {

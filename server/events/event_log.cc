@@ -11,10 +11,11 @@
 
 // Three threads meet here. A request puts its record into queue_ and returns.
 // The writer swaps queue_ for an empty batch, makes lines of the batch and
-// appends them to the sink, all without the mutex; then it counts, remembers
-// and answers. The watch answers callers whose wait has become too long,
-// because the writer may hang in the sink. waiting_ has the callers in the
-// order of their reports, which is the order in which the writer answers.
+// appends them to the sink without holding the mutex. It then updates the
+// counters and EventMemory and answers the callers. The watch thread answers
+// callers that have waited too long, because the writer may hang in the sink.
+// waiting_ holds the callers in the order of their reports, which is the order
+// in which the writer answers.
 namespace semrank {
 namespace {
 
@@ -198,8 +199,8 @@ bool EventLog::TakeBatch(Batch& batch) {
   std::swap(batch, queue_);
   busy_ = !batch.empty();
   if (!batch.empty()) commit_began_ = Clock::now();
-  // An empty batch comes after kExpiryInterval without records: then only old
-  // files are removed.
+  // After kExpiryInterval without records the batch is empty. Run then only
+  // removes old files.
   return !batch.empty() || !ending_;
 }
 

@@ -33,8 +33,8 @@ std::uint32_t EventMemory::RemoveRepeated(std::vector<Event>& events) const {
 }
 
 void EventMemory::OnKept(const Impression& impression, absl::Time now) {
-  // A click on an interleaved list would count for one of two rankers, and the
-  // list for both.
+  // Interleaved lists are not counted: the list would count for both rankers,
+  // but a click for only one of them.
   if (!impression.ranker_b.empty()) return;
   const std::uint32_t ranker = rankers_.CountList(impression.ranker, now);
   // AddList has put the list there when it was queued. If it has been replaced

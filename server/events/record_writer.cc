@@ -10,8 +10,9 @@
 namespace semrank {
 
 bool RecordWriter::Add(Impression& impression) {
-  // In place, so that the names as the caller sent them end here. The kind is
-  // part of the hash: a user and a session of one name have different hashes.
+  // Overwrites the names with their hashes, so that the originals go no
+  // further. The kind is part of the hash: a user and a session with the same
+  // name have different hashes.
   impression.user = hash_(HashedKind::kUser, impression.user);
   impression.session = hash_(HashedKind::kSession, impression.session);
   if (text_ == EventText::kHash) {

@@ -211,8 +211,8 @@ void HttpConnection::Parse(std::string_view input) {
   Do(std::move(step));
 }
 
-// The list begins with the connection that has waited longest, so the first
-// body of this caller is its slowest.
+// Ends the body of this caller that has been arriving for the longest time:
+// `waiting` is ordered by the start of the wait.
 bool HttpConnection::EndSlowestBody() {
   for (HttpConnection* const other : connections_.waiting) {
     if (other->state_ == State::kBody &&

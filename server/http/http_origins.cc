@@ -157,9 +157,9 @@ std::vector<std::string> ServedHosts(
   return served;
 }
 
-// DNS rebinding needs a name that resolves to this server, so a request that
-// names an address passes. Browsers send Host always: without one the request
-// is HTTP/1.0 of another program.
+// DNS rebinding needs a name whose address the attacker chooses, so IP
+// addresses and "localhost" are accepted. HTTP/1.0 without a Host is accepted
+// as well: browsers always send one.
 absl::Status CheckHost(std::string_view host,
                        const std::vector<std::string>& served) {
   const std::string_view name = WithoutPort(host);

@@ -74,7 +74,8 @@ absl::Status ModelStore::Refresh(const std::function<bool()>& cancelled) {
       return absl::CancelledError("stopped before every model was loaded");
     }
     const absl::Status status = slot->Refresh();
-    // Versions are rejected without any load, so each look counts them.
+    // The trainer rejects versions without publishing them, so no load reports
+    // them; every refresh updates the count.
     metrics_->SetNumRejected(slot->name(), slot->CountRejected());
     if (first.ok() && slot->current() == nullptr) first = status;
   }
@@ -213,7 +214,7 @@ std::uint32_t ModelStore::NumberOf(const std::string& identity) {
 }
 
 void ModelStore::FinishLoad(const ModelLoad& load) {
-  // A version that is being written was not tried, so it is no load at all.
+  // An incomplete version is not read, so it does not count as a load.
   if (!load.incomplete) metrics_->CountModelLoad(load.status.ok());
   if (load.model != nullptr) {
     const TwoTowerModel& model = *load.model->model;

@@ -157,7 +157,8 @@ HttpCall SearchPage::Call(const HttpCall& search) const {
 
 HttpResponse SearchPage::Answer(const std::string& query,
                                 HttpResponse answer) const {
-  // Without exceptions: a refusal may come before there is any JSON.
+  // Parse does not throw here: a body that is not JSON gives the page of a
+  // failed search.
   const Json body = Json::parse(answer.body, nullptr, false);
   std::string list;
   std::string status;

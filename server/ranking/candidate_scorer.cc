@@ -76,8 +76,8 @@ absl::Status CandidateScorer::ScoreTitles(
   // This records its stages itself, so `clock` is restarted after it.
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
       context_, scratch_.texts, on_invalid, OutputsTo(scores), result_.cache));
-  // The embedder counts the texts of this slice, and the result has the numbers
-  // of the request's candidates.
+  // Maps the embedder's indices, which count the texts of this slice, to
+  // candidate indices of the request.
   for (std::uint32_t& place : std::span(embedded).subspan(num_embedded)) {
     place = candidates[place];
   }
@@ -311,8 +311,8 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
     }
     scored_.candidates.push_back(candidate);
     const std::span<float> score(&scored_.scores.emplace_back(), 1);
-    // Like a title's vector, the row of a model with cosines has been rounded,
-    // so equal vectors have equal scores.
+    // For cosine models ScaleToUnitLength has rounded the row as the vectors of
+    // titles are rounded, so equal vectors have equal scores.
     ScoreMatrix(scored_.query.row.data(), scratch_.rows.data(), dim, score);
     // RankingEngine::Check refuses vectors where a lexical part is scored.
     scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);

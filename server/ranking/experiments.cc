@@ -37,8 +37,8 @@ SwappedPair ChoosePair(double rate, std::size_t num_fixed,
   return {first_free + std::min(one, other), first_free + std::max(one, other)};
 }
 
-// The sizes of the teams stand for the rounds of algorithm 2: with teams of one
-// size a coin decides who begins a round, and then the smaller team follows.
+// Teams of equal size begin a new round of algorithm 2: a coin flip chooses the
+// team that picks first. Otherwise the smaller team picks and ends the round.
 std::vector<DraftPick> TeamDraft(std::span<const std::uint32_t> ranking_a,
                                  std::span<const std::uint32_t> ranking_b,
                                  std::size_t max_picks, Random& random) {
@@ -50,8 +50,8 @@ std::vector<DraftPick> TeamDraft(std::span<const std::uint32_t> ranking_a,
     const bool a_has_more = a.FindNext(chosen);
     const bool b_has_more = b.FindNext(chosen);
     if (!a_has_more && !b_has_more) break;
-    // Once one ranking has ended, no coin places results any more, and clicks
-    // on them say nothing about which ranking is better.
+    // Once one ranking is exhausted, the other fills the list without coin
+    // flips. Clicks on those results do not show which ranking is better.
     const bool in_team = a_has_more && b_has_more;
     const bool is_b = !in_team                     ? b_has_more
                       : a.team_size == b.team_size ? random.Below(2) == 1

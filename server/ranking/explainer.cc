@@ -17,11 +17,11 @@
 #include "server/vectors/part_scorer.h"
 #include "server/vectors/text_batch.h"
 
-// What each n-gram that both texts have adds to the lexical part is exact,
-// because this part is a sum. What a word adds is a difference: the score less
-// the one without the word, for which the rest of the text passes through the
-// tower. The semantic part is no sum over words, so these differences need not
-// add up to it.
+// The contribution of a shared n-gram is exact, because the lexical part is a
+// sum over the buckets of n-grams. The contribution of a word is a difference:
+// the score minus the score of the text without that word, which is embedded
+// again. The semantic part is not a sum over words, so these differences need
+// not add up to it.
 namespace semrank {
 namespace {
 

@@ -111,7 +111,8 @@ RankingComparison CompareRankings(std::span<const RankedDocument> shown,
       difference += (places[i] < places[j]) - (places[i] > places[j]);
     }
   }
-  // Kendall's tau: ties count as neither, but stay in the number of pairs.
+  // Kendall's tau-a: ties are neither concordant nor discordant, but count in
+  // the number of pairs.
   const double num_pairs = static_cast<double>(size * (size - 1)) / 2;
   comparison.correlation = static_cast<double>(difference) / num_pairs;
   return comparison;

@@ -96,8 +96,8 @@ void ListExperiment::AddTo(Impression& impression) const {
   // An impression may keep less than the whole list.
   const std::size_t size = std::min(picks.size(), impression.results.size());
   for (std::size_t i = 0; i < size; ++i) {
-    // What follows the end of one ranking was placed by no coin, so clicks on
-    // it count for neither team.
+    // Results after the end of either ranking belong to no team, so clicks on
+    // them count for neither.
     if (!picks[i].in_team) continue;
     impression.results[i].team = picks[i].is_b ? 'b' : 'a';
   }

@@ -185,8 +185,8 @@ class GetModelHandler final
   }
 };
 
-// Answers what a request with this model would be answered with now, from
-// memory alone.
+// Returns the model that would serve a request with this reference now. Reads
+// only memory.
 class ResolveModelHandler final
     : public ModelHandler<v1::ResolveModelRequest, v1::ResolveModelResponse> {
  public:

@@ -149,9 +149,8 @@ absl::StatusOr<std::int64_t> SearchHandler::BeginSecond() {
     }
   }
   if (model == nullptr) return 0;
-  // Model A searches for more than the list shows, or B could only exchange
-  // what A would show anyway. The draft cuts the list to the length that was
-  // asked for.
+  // Model A retrieves more hits than a short list shows; otherwise B could only
+  // reorder A's results. The draft cuts the list to the requested length.
   const std::uint32_t top_k = input_.top_k == 0 ? kDefaultTopK : input_.top_k;
   second_ = std::make_unique<HitRanking>(std::move(model), top_k);
   input_.top_k = std::max(

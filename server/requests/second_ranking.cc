@@ -79,9 +79,9 @@ void SecondRanking::DropProblems(const RankResult& first) {
   ApplyToResult(kept, {}, result_);
 }
 
-// The results of `first`, sorted by the numbers of their candidates: without a
-// model the second ranking has no scores of its own, and what the first one
-// could not score is in neither.
+// Sets the second ranking to the results of `first` in request order. Without a
+// model it has no scores of its own. Candidates that `first` could not score
+// are in neither ranking.
 void SecondRanking::UseRequestOrder(const RankResult& first) {
   std::vector<DraftPick> order(first.ranking.size());
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -45,8 +45,8 @@ bool AddEntry(const redisReply& entry, ChangeLog::Changes& changes) {
     return false;
   }
   const redisReply& fields = *entry.element[1];
-  // The operation of a key is for people who look into the stream:
-  // FindDocuments shows whether there still is a document.
+  // The operation of a key is only informative and is not read here:
+  // FindDocuments shows whether the document still exists.
   for (std::size_t i = 0; i + 1 < fields.elements; i += 2) {
     // Marks have no key, and bytes that are not a key belong to no document.
     std::optional<DocumentKey> key = KeyOf(TextOf(*fields.element[i + 1]));
@@ -144,8 +144,8 @@ absl::Status RedisChangeLog::Wait(const std::string& position,
   const RedisCommand command = {"XREAD",          "COUNT",      "1",
                                 "BLOCK",          milliseconds, "STREAMS",
                                 kRedisChangesKey, position};
-  // Redis is silent for `max_wait` if nothing changes, so only the rest is a
-  // time limit.
+  // XREAD may block for `max_wait` when nothing changes, so the time limit of
+  // the call is longer by that much.
   return Call(command, max_wait + options_.timeout, kWaitLimits).status();
 }
 

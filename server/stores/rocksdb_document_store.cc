@@ -175,9 +175,8 @@ RocksDbDocumentStore::Database() {
     is_opening_ = true;
     frozen = std::move(database_);
   }
-  // RocksDB locks its files, so the frozen database is closed before it is
-  // opened again.
-  // Without the lock, since reading a log takes seconds.
+  // RocksDB locks its files, so the frozen database must be closed before it is
+  // opened again. mutex_ is not held, since replaying the log takes seconds.
   frozen.reset();
   absl::StatusOr<std::shared_ptr<RocksDbDatabase>> opened =
       RocksDbDatabase::Open(folder_, max_vector_bytes_, /*create=*/false);

@@ -181,10 +181,10 @@ absl::StatusOr<StoredDocument> ReadDocument(std::string_view key,
     size = Take<std::uint32_t>(value);
     num_bytes += size;
   }
-  // Four sizes of 32 bits cannot overflow the sum.
-  // The last size counts floats.
+  // The 64-bit sum of four 32-bit sizes cannot overflow. The last size counts
+  // floats, not bytes.
   num_bytes += std::size_t{sizes[3]} * (sizeof(float) - 1);
-  // Tags are the rest, so a longer value is right.
+  // The remaining bytes are the tags, so a longer value is valid.
   if (value.size() < num_bytes) return damaged();
   document.title = TakeBytes(sizes[0], value);
   document.payload = TakeBytes(sizes[1], value);

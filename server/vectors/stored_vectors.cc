@@ -9,10 +9,10 @@
 
 #include "absl/time/clock.h"
 
-// Requests call Find and Keep; one thread writes the queue and makes the
-// trials. The breaker connects them: a request whose call fails opens it, all
-// further requests then read one atomic and do without the store, and only the
-// thread closes it again.
+// Requests call Find and Keep; one thread writes the queue and probes the
+// store. A failed look-up or write opens the circuit breaker. While it is open,
+// requests read one atomic and skip the store. Only a successful probe by the
+// thread closes it.
 namespace semrank {
 namespace {
 

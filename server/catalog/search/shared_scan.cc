@@ -6,10 +6,11 @@
 
 #include "server/catalog/search/scan_catalog.h"
 
-// A pass: Begin takes a piece under the mutex and marks it as running, Run
-// scans it without the mutex and merges the hits into each scan, and then it is
-// no longer running. Leave waits for the last step, so a pass never uses a
-// query whose request has ended.
+// A pass scans one piece for several searches. Begin marks the piece as running
+// while it holds the mutex. Run scans the piece without the mutex, merges the
+// hits into each search and clears the mark. Leave waits until no piece of its
+// search is running, so a pass never uses the query of an ended request.
+
 namespace semrank {
 
 void ScanGroup::Join(SharedScan* scan, std::size_t num_pieces) {

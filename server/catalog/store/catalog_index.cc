@@ -22,8 +22,8 @@ void CatalogIndex::Insert(std::uint64_t hash, std::uint32_t slot) {
   while (true) {
     const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
     if (entry == kEmpty) ++num_used_;
-    // Removed entries are used again. They count as used all the time, since
-    // look-ups have to pass them.
+    // Removed entries are reused. They stay included in num_used_, because
+    // look-ups still probe them.
     if (entry == kEmpty || entry == kRemoved) break;
     at = (at + 1) & mask_;
   }

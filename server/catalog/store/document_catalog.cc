@@ -313,7 +313,8 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   next_rows_ = nullptr;
   next_model_ = nullptr;
   next_model_commit_ = 0;
-  // The model answers already: only the other one had to be dropped.
+  // `model` is already current; dropping the prepared model was all there was
+  // to do.
   if (next_.model == model) return absl::OkStatus();
   const auto are_of_model = [&](const std::shared_ptr<ModelRows>& rows) {
     return rows != nullptr && rows->vectors.model_number() == model->number;

@@ -39,8 +39,8 @@ absl::Status CatalogModelUpdate::Follow(
     SEMRANK_ASSIGN_OR_RETURN(const bool complete, Embed(model, current));
     // Another model was published in the meantime: start again with that one.
     if (!complete) continue;
-    // All slots up to the end have vectors of both models: the loop embedded
-    // those of before, and puts brought the others.
+    // Every document has vectors of both models here: Embed added the missing
+    // ones of the older documents, and puts added those of the later ones.
     catalog_.FinishModel();
     SEMRANK_RETURN_IF_ERROR(WriteKept(kept, current));
   }
