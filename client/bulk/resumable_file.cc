@@ -284,9 +284,9 @@ absl::Status BackgroundWriter::Finish() {
   return WaitForWriting();
 }
 
-// While the thread writes, tasks gather up to kMaxWaiting; then the caller
-// waits for the thread, which bounds the memory. One thread for a batch of
-// tasks, not one for each.
+// While the thread writes, Enqueue collects up to kMaxWaiting tasks. Beyond
+// that the caller blocks until the thread is done, which bounds the memory.
+// Each thread writes a whole batch of tasks.
 absl::Status BackgroundWriter::Enqueue(Task task) {
   waiting_.push_back(std::move(task));
   const bool busy =

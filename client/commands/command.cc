@@ -16,7 +16,7 @@
 namespace semrank {
 namespace {
 
-// The names have the order of the values, by which GetOutput finds them.
+// In the order of the enumerators, since GetOutput uses the value as an index.
 constexpr Named<OutputFormat> kOutputFormats[] = {
     {"auto", OutputFormat::kAuto},
     {"table", OutputFormat::kTable},

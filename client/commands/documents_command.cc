@@ -119,7 +119,7 @@ absl::Status PrintDocuments(OutputFormat format,
     }
     return WriteStdout(lines);
   }
-  // Payloads are bytes, which are not for a terminal.
+  // The table omits payloads, which may be binary.
   Table table({{"id"}, {"title"}, {"tags"}});
   for (const v1::Document& document : response.documents()) {
     table.AddRow({KeyText(document), document.title(),

@@ -56,7 +56,7 @@ Examples:
   semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy --model_dir=models/shop
 )"};
 
-// Nothing = by the extension of the file.
+// std::nullopt: the extension of the file decides.
 using FileFormat = std::optional<EmbeddingFileFormat>;
 
 constexpr Named<v1::Side> kSides[] = {{"query", v1::SIDE_QUERY},

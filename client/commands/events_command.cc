@@ -54,8 +54,8 @@ absl::Status ReadFolders(EventsRun& run, ClickJoin& join,
   return absl::OkStatus();
 }
 
-// Kinds are counted as they are read, also those of dropped events; all else
-// from the lists that the join has kept.
+// Event kinds are counted for every event that is read, including dropped ones.
+// All other statistics cover only the lists that the join keeps.
 absl::Status RunEventStats(EventsRun& run) {
   EventStats stats;
   run.options.join.with_rows = false;
@@ -183,7 +183,8 @@ absl::StatusOr<const EventsAction*> FindAction(const EventsOptions& options) {
         (action.folders == EventsAction::kNeedsFolders) == has_folders) {
       return &action;
     }
-    // An action without folders has some, or one that needs them has none.
+    // The command line has folders that the action does not take, or lacks
+    // folders that it needs.
     return UsageError(
         has_folders
             ? absl::StrFormat("unexpected argument '%s'", options.arguments[1])

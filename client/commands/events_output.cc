@@ -36,7 +36,7 @@ double Rounded(double value) {
   return std::round(value * kDigits) / kDigits;
 }
 
-// JSON has no NaN: nothing of nothing is 0.
+// JSON cannot represent NaN, so a rate with denominator 0 is reported as 0.
 Json RateOf(std::int64_t part, std::int64_t all) {
   if (all == 0) return 0;
   return Rounded(static_cast<double>(part) / static_cast<double>(all));
@@ -198,7 +198,8 @@ void AddExamination(const ExaminationCurve& curve, EventsReport& report) {
 
 void AddComparison(const std::vector<InterleavedPair>& pairs, double effect,
                    EventsReport& report) {
-  // The same for all pairs: it counts only sessions that one of the two wins.
+  // The number of decided sessions (wins and losses) that detects `effect`. It
+  // does not depend on the pair.
   const std::int64_t needed = SessionsForEffect(effect);
   std::vector<std::vector<Json>> rows;
   for (const InterleavedPair& pair : pairs) {

@@ -53,7 +53,7 @@ Examples:
   mysql -BNe "select id, title from shop" | semrank put --documents=- --numeric_ids
 )"};
 
-// Nothing = by the extension of the file.
+// std::nullopt: the extension of the file decides.
 constexpr Named<std::optional<DocumentFormat>> kFormats[] = {
     {"auto", std::nullopt},
     {"tsv", DocumentFormat::kTsv},

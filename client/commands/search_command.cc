@@ -1,6 +1,6 @@
-// `semrank search`: the best documents of the server's catalog, for one query
-// on the terminal, or for a file of queries as a TREC run, by which a live
-// server is compared with models that were evaluated offline.
+// `semrank search`: prints the best documents of the server's catalog for one
+// query, or writes a TREC run for a file of queries. The run serves to compare
+// a live server with models that were evaluated offline.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -104,7 +104,8 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                       : "the catalog is empty, or has no document with these "
                         "tags (semrank put --documents=FILE fills it)");
   }
-  // Twenty documents that all score 0 are no answer for a person.
+  // If the query is unknown and all scores are 0, the order means nothing, so a
+  // table is not printed.
   const bool unrelated = PrintIfUnknown(response, options.ranking.parts);
   // Programs get the rows that the server sent.
   if (unrelated && format == OutputFormat::kTable) return absl::OkStatus();

@@ -95,9 +95,9 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
     grpc::Status (v1::CatalogService::Stub::*method)(grpc::ClientContext*,
                                                      const Request&, Response*),
     const Request& request) {
-  // One deadline for all chunks. Keys are numbered through, first `ids`, then
-  // `document_ids`, as in the response; AddItems takes from each list the part
-  // that falls into a chunk.
+  // All chunks share one deadline. Key i is ids[i], or, after the last id,
+  // document_ids[i - ids_size], as in the response. AddItems adds the keys of
+  // one chunk from both lists.
   const absl::Time deadline = connection_.DeadlineFor();
   SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Get(deadline));
   Request common = request;

@@ -88,7 +88,7 @@ absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedInOneMessage(
   return response;
 }
 
-// A call of its own; RankInChunks shares its deadline with GetModelBy.
+// Uses its own deadline. RankInChunks passes its deadline to GetModelBy.
 absl::StatusOr<v1::Model> SemrankClient::GetModel(const v1::ModelRef& model) {
   return GetModelBy(model, connection_.DeadlineFor());
 }

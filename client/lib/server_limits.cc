@@ -5,8 +5,8 @@
 
 namespace semrank {
 
-// A message over the limit that gRPC itself enforces never reaches a handler,
-// so that its error has no reason.
+// gRPC rejects a message over its own size limit before a handler runs, so that
+// error carries no ErrorInfo.
 bool MayBeTooLarge(const absl::Status& status) {
   const auto info = GetErrorInfo(status);
   if (!info.has_value()) return absl::IsResourceExhausted(status);

@@ -225,7 +225,8 @@ void LoadRun::OnResponse(LoadCall& call) {
   if (options_.rate == 0 && !Over(now)) {
     Send(now, call);
   } else {
-    // With a rate, KeepRate says so: further calls may follow this response.
+    // With a rate, KeepRate sets all_sent_, since it may send more calls after
+    // this response.
     all_sent_ = all_sent_ || options_.rate == 0;
     const MutexLock lock(mutex_);
     idle_.push_back(&call);

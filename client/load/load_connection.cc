@@ -241,8 +241,8 @@ class StreamConnection final : public LoadConnection {
                                           : CheckResponse(response_.response());
     return call;
   }
-  // Each handler ends with it. After the last event of a stream, its
-  // pending calls have failed; the next Send opens another stream.
+  // Every event handler calls this last. After the last event of a stream, it
+  // fails the calls still in flight. The next Send opens another stream.
   void End() {
     std::unordered_map<std::uint64_t, LoadCall*> failed;
     absl::Status status;

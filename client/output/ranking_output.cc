@@ -97,10 +97,10 @@ bool IsQueryUnknown(const Response& response) {
          response.query_known_features().num_known_words() == 0;
 }
 
-// The vector of a query without any known feature is zero, so that every cosine
-// is exactly 0. The letters of two texts may have nothing in common all the
-// same. The message goes to standard error, where no program reads rows. True
-// if the order means nothing.
+// Prints a message to standard error if the model knows no word of the query,
+// or if all scores are 0. Returns true if both hold: the order of the results
+// is then meaningless. Standard output has rows only. The cosines of a query
+// without a known word are exactly 0, because its vector is 0.
 template <typename Response, typename Items, typename Score>
 bool PrintIfUnknown(const Response& response, const Items& items,
                     v1::Parts parts, Score score) {

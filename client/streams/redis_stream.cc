@@ -40,8 +40,9 @@ bool ReadEntry(const redisReply& entry, std::string& id, std::string& record) {
   return true;
 }
 
-// Whether Redis names entries so: "1764140482123-0", the milliseconds of the
-// clock and a counter. Another text would be an error of each command.
+// Returns true for an entry ID of Redis, such as "1764140482123-0":
+// milliseconds and a sequence number. Redis rejects commands with a text that
+// is not an ID.
 bool IsEntryId(const std::string& text) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits('-', 1));

@@ -119,8 +119,8 @@ Bits DivideBy10000(Bits dividends) {
                         hn::MulEven(hn::BitCast(kBits, odds), factor)))));
 }
 
-// The two digits of each number below 100. 6,554 / 2^16 is a little more than
-// 1 / 10, which is exact for such numbers.
+// The two decimal digits of each number below 100. Multiplying by 6,554 / 2^16,
+// slightly more than 1 / 10, gives the exact quotient in this range.
 Pairs Digits(Pairs numbers) {
   const auto tens = hn::MulHigh(numbers, hn::Set(kPairs, 6'554));
   const auto ones = numbers - tens * hn::Set(kPairs, 10);

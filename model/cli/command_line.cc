@@ -53,8 +53,7 @@ std::string FormatConfig(const std::vector<FlagValue>& values) {
   return text;
 }
 
-// In the source, so that no other folder includes CLI11, which takes long
-// to compile.
+// The struct is not in the header, because CLI11 is slow to compile.
 struct CommandLine::Impl : ProgramCommand {
   std::unique_ptr<CLI::App> root_app;
   std::string group = "Flags";

@@ -99,8 +99,8 @@ std::string_view WithoutComment(std::string_view line) {
   return line;
 }
 
-// What `value` stands for if all of it is one quoted string. A backslash before
-// another character than \ and " is itself, as in "C:\new".
+// Returns the content of `value` if all of it is one quoted string. In double
+// quotes, \\ and \" are escapes; any other backslash is literal ("C:\new").
 std::optional<std::string> UnquotedString(std::string_view value) {
   if (value.empty() || !IsQuote(value[0]) ||
       EndOfString(value) != value.size() - 1) {
@@ -121,7 +121,7 @@ bool IsAddress(absl::string_view value) {
          value.substr(0, value.find("]:")).find_last_of("[,") == 0;
 }
 
-// Marks a value that stands in hexadecimal digits.
+// Prefix of a value that is encoded as hexadecimal digits.
 constexpr char kHexMark = '\x01';
 
 // The line with a value that CLI11 2.1 cannot change: it takes the quotes of

@@ -19,7 +19,7 @@ struct SplitArguments {
   std::vector<std::string> tokens;  // flags, their values and the command
   std::vector<std::string> words;   // arguments that are not flags
   std::string wrong_command;        // a word where a command should be
-  std::string without_value;        // a flag whose value was forgotten
+  std::string without_value;        // a flag that lacks its value
   std::string negated_with_value;   // "shared_towers" of --noshared_towers=3
 };
 

@@ -11,9 +11,9 @@ void ReserveStandardStreams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
     // open returns the lowest free number, which is `fd`: those below it are
-    // open by now. The mode is the one that is not used, as in glibc for
-    // setuid programs: results that go nowhere, and input that is not there,
-    // must stay errors.
+    // open by now. Standard input is opened write-only and the outputs
+    // read-only, as glibc does for setuid programs, so that using a closed
+    // stream remains an error.
     open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

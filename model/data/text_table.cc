@@ -118,8 +118,8 @@ void TextBags::AppendSequences(const TextInterner& texts,
 
 void TextBags::AppendEntries(const BagBatch& bag) {
   for (const float count : bag.counts) {
-    // The key of a large count is the number of the entry, so a bag is found
-    // without reading those before it.
+    // large_counts_ is keyed by the index of the entry, so a bag can be read
+    // without the bags that precede it.
     const bool large = count >= kLargeCount;
     if (large) large_counts_[counts_.size()] = count;
     counts_.push_back(large ? kLargeCount : static_cast<std::uint8_t>(count));

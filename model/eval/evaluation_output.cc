@@ -45,7 +45,7 @@ nlohmann::ordered_json SlicesToJson(const Results& results,
 
 std::string FormatCollection(const Collection& collection,
                              const EvaluateOptions& options) {
-  // Means exclude the others.
+  // Counts only queries with a relevant document; the means exclude the rest.
   const auto num_queries = std::count_if(
       collection.queries.begin(), collection.queries.end(),
       [](const JudgedQuery& query) { return query.HasRelevant(); });
@@ -101,8 +101,8 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation) {
   json["standard_errors"] = MetricsJson(evaluation.summary.standard_error);
   if (const auto loss = evaluation.ranking_loss()) {
     const MeanAndError mean = *evaluation.mean_ranking_loss();
-    // Over all tuples together, and as SSI defines it, the mean over
-    // the queries.
+    // ranking_loss is the loss over the tuples of all queries.
+    // mean_ranking_loss is its mean over queries, as SSI defines it.
     json["ranking_loss"] = *loss;
     json["mean_ranking_loss"] = mean.mean;
     json["standard_errors"]["mean_ranking_loss"] = mean.standard_error;

@@ -86,8 +86,8 @@ class ClickJoin::State {
       Attach(click, waiting_[waiting->second - first_number_]);
     } else if (recent_.Contains(click.list)) {
       ++counts_.late;
-      // The list may still come: wait for it as long as it would wait for the
-      // click, from the later of the two times.
+      // The click may precede its list. It is kept as long as a list waits for
+      // clicks, counted from the later of the clock and the time of the click.
     } else if (!early_.Add(click, std::max(clock_.now_ms(), click.time_ms) +
                                       window_ms_ + kGraceMs)) {
       ++counts_.orphans;

@@ -103,8 +103,8 @@ class ObjectReader {
     position = static_cast<std::uint32_t>(value);
     return *this;
   }
-  // Whether the member is there and has the type. simdjson checks UTF-8 and
-  // ranges: a negative number is no std::uint64_t, and 1.5 no integer.
+  // Returns true if the member is present and has type T. Sets status_ if its
+  // type is wrong. simdjson checks UTF-8 and the ranges of integers.
   template <typename T>
   bool Read(std::string_view name, std::string_view problem, T& value) {
     if (!status_.ok()) return false;

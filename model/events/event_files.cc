@@ -205,8 +205,8 @@ class EventFileReader::Stream {
     return absl::OkStatus();
   }
 
-  // A file that is cut is what a server leaves that is writing or has crashed:
-  // counted, but no fault. A damaged one counts as a bad line.
+  // A truncated file is counted but is not an error: its server is still
+  // writing or has crashed. A damaged file counts as a bad line.
   absl::Status EndFile(FrameLines::Result result) {
     using Result = FrameLines::Result;
     if (result == Result::kCut) ++counts_.cut_files;

@@ -12,11 +12,11 @@
 #include "model/base/random.h"
 
 // The rows of a title follow each other, as do the titles of a query, so one
-// pass over the rows finds what can be used (HarvestTitles). Derivatives and
-// PriorPrecision are the log likelihood and the log prior of log p;
-// MaximizePosterior finds the maximum of their sum. CurveFit chooses the prior
-// once, on all queries. Each resampling keeps that prior and begins at that
-// maximum.
+// pass over the rows finds what can be used (HarvestTitles). Derivatives has
+// the log likelihood of log p with its gradient and information; PriorPrecision
+// returns the inverse covariance of the normal prior. MaximizePosterior
+// maximizes the log posterior. CurveFit chooses the prior once, on all queries.
+// Each resampling keeps that prior and begins at that maximum.
 namespace semrank {
 namespace {
 

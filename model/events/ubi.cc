@@ -19,7 +19,8 @@ namespace {
 using UbiObject = simdjson::dom::object;
 using UbiValue = simdjson::dom::element;
 
-// What is read has five levels; the others are for members that are skipped.
+// The members that are read are nested five deep. The limit leaves room for
+// nested members that are skipped.
 constexpr std::size_t kMaxDepth = 32;
 // The server refuses longer kinds.
 constexpr std::size_t kMaxKindBytes = 64;
@@ -119,7 +120,7 @@ absl::StatusOr<EventRecord> ReadUbiQuery(const UbiObject& object) {
   simdjson::dom::array ids;
   if (!Get(object, "query_response_hit_ids", ids)) return impression;
   for (const UbiValue id : ids) {
-    // As the server cuts a longer list.
+    // The server truncates longer lists to the same length.
     if (impression.results.size() == kMaxShownResults) break;
     impression.results.push_back({.document = TextOf(id)});
   }

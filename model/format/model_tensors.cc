@@ -50,7 +50,7 @@ absl::Status CheckTensor(const ExpectedTensor& expected,
                         "configuration asks for",
                         expected.name));
   }
-  // Each value of int8 is a number.
+  // int8 cannot represent NaN or infinity.
   if (expected.is_int8) return absl::OkStatus();
   if (tensor.data == nullptr || !AllFinite(tensor)) {
     return absl::InvalidArgumentError(absl::StrFormat(

@@ -89,9 +89,9 @@ absl::StatusOr<std::unique_ptr<KafkaClient>> KafkaClient::Create(
       SEMRANK_RETURN_IF_ERROR(Set(conf, name, value));
     }
   }
-  // It would write to standard error. What matters comes to NoteError, which
-  // librdkafka calls while the client polls or flushes, hence in the thread
-  // that uses it: last_error_ needs no lock.
+  // The default log callback writes to standard error. Errors are passed to
+  // NoteError, which librdkafka calls while the client polls or flushes, on the
+  // thread of the caller. So last_error_ needs no lock.
   rd_kafka_conf_set_log_cb(conf.get(), nullptr);
   rd_kafka_conf_set_error_cb(conf.get(), &NoteError);
   rd_kafka_conf_set_opaque(conf.get(), client.get());

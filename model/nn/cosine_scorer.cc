@@ -42,9 +42,9 @@ constexpr int kBlockDocuments = 4;
 
 // Vectors are prefetched this many documents ahead.
 constexpr std::size_t kPrefetchDocuments = 16;
-// Into the L2 cache: it waits for more cache lines at once than L1, whose wait
-// for a line from L2 is short enough to overlap with products. From memory
-// 1,000 rows take 0.7 of the time that prefetches into L1 need (Zen 4).
+// Prefetches into L2, which supports more outstanding misses than L1. The
+// latency from L2 to L1 overlaps with the products. For 1,000 rows in memory
+// this takes 0.7 of the time of prefetching into L1 (Zen 4).
 constexpr int kPrefetchIntoL2 = 2;
 
 // Up to this size comparing each key with all others is faster than VQSort,

@@ -120,7 +120,8 @@ int OffsetOfInputs(int integers_per_unit) {
   return integers_per_unit == 4 ? 128 : 0;
 }
 
-// The sum of a column of V: an offset of X adds this many times the offset.
+// Sums the int8 weights of a column of V. An offset added to every input adds
+// the offset times this sum to the output.
 int SumOfBytes(std::span<const float> units) {
   int sum = 0;
   for (const std::byte byte : std::as_bytes(units)) {

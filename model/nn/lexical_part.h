@@ -42,7 +42,7 @@ struct LexicalEntry {
 };
 
 // The entries of many texts (compressed sparse rows): text i has entries
-// [offsets[i], offsets[i + 1]), buckets rising.
+// [offsets[i], offsets[i + 1]), buckets ascending.
 struct LexicalBatch {
   std::vector<std::uint32_t> offsets = {0};  // num_texts() + 1 elements
   std::vector<LexicalEntry> entries;

@@ -8,7 +8,7 @@
 //   hashed     S(s, t) = pair_weights[h(s, t)], plus 1 where s = t unless the
 //              hash kernel stands alone (SSI 2.2.1, eq. 5)
 //
-//   Texts    bags of Weigh: tf-idf values of words, indices rising.
+//   Texts    bags of Weigh: tf-idf values of words, indices ascending.
 //   Scores   sum over the document's words t, in order, of v(t) d(t), where
 //            v(t) is the sum over the query's words s, in order, of q(s) S(s,
 //            t); 0 without a word. float32, each operation rounded separately:

@@ -17,7 +17,7 @@ void AppendFurtherWords(std::string_view words, std::string& normalized);
 
 // Collects runs of letters and signs such as c++, .net, at&t, 3.5 and 5", as
 // they are spelled. Signs that end a sentence or bracket a word are not part of
-// a run: before the letters it keeps one of . $ #, behind them + # % * and the
+// a run: before the letters it keeps one of . $ #, after them + # % * and the
 // quotation mark after a digit, and inside any sign. A currency sign is kept in
 // every place. "#" is written as U+266F, since it marks the ends of words.
 //

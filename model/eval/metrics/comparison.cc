@@ -32,8 +32,8 @@ double TTestP(double t, std::size_t num_queries) {
 double RandomizationP(const std::vector<double>& differences) {
   const double sum =
       std::accumulate(differences.begin(), differences.end(), 0.0);
-  // Flipping all signs gives the same sum, which rounding must not
-  // make smaller.
+  // Flipping all signs keeps the absolute value of the sum. The tolerance makes
+  // it count as equal despite rounding.
   const double observed = std::abs(sum) - kRounding;
   std::mt19937_64 random;  // NOLINT: a fixed seed, so that p can be repeated
   int at_least_as_large = 1;

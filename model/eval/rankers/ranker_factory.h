@@ -1,7 +1,7 @@
 // Rankers by name: "model", "tower" (the model without its lexical part),
 // "model:DIR", "bm25", "letter_tfidf", "word_tfidf", "ulm", "mrf", "qe", "wtm",
 // "ptm" (see the headers of the rankers), or two of them joined by '+'; each
-// with "+name_match" behind it or not (combined_rankers.h).
+// with or without "+name_match" after it (combined_rankers.h).
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
 

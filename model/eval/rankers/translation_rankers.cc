@@ -21,7 +21,7 @@
 namespace semrank {
 namespace {
 
-// What bounds the lists, as translation_rankers.h says.
+// Smaller values are dropped to bound the lists (translation_rankers.h).
 constexpr double kMinTranslation = 0.001;
 constexpr double kMinWeight = 0.1;
 

@@ -48,8 +48,9 @@ WordTranslations::WordTranslations(std::span<const TranslatedText> texts,
   }
   make_distinct();
   entries_.reserve(together.size());
-  // offsets_ has a place for each word, for the empty word and for the end. It
-  // counts the row of word w at w + 1; the sums below make begins of these.
+  // offsets_ has an element for each word, for the empty word and for the end.
+  // The size of row w is counted at w + 1; the prefix sum then turns sizes
+  // into offsets.
   for (const std::uint64_t pair : together) {
     ++offsets_[(pair >> 32) + 1];
     entries_.push_back({static_cast<std::uint32_t>(pair), 0});

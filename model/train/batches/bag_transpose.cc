@@ -44,11 +44,10 @@ void BagTranspose::Build(const BagBatch& batch, int num_features) {
 
 void TransposeBags(const BagBatch& batch, int num_features,
                    BagBatch& by_feature) {
-  // While the bags are filled, offsets[f + 1] is feature f's next position.
+  // Counts are stored at f + 2, so that after the prefix sum offsets[f + 1] is
+  // the first position of feature f. Filling the bags advances it to f's end.
   std::vector<std::uint32_t>& offsets = by_feature.offsets;
   offsets.assign(static_cast<std::size_t>(num_features) + 2, 0);
-  // Two places further: the sums below then stand one place further than the
-  // offsets, where they serve as positions.
   for (const std::uint32_t feature : batch.indices) ++offsets[feature + 2];
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
   by_feature.indices.resize(batch.indices.size());

@@ -11,8 +11,8 @@ Range SliceOf(Range whole, int index, int count) {
 
 BatchShare ShareOf(const MiniBatch& batch, int rank, int num_processes) {
   const int num_pairs = batch.num_pairs();
-  // Pairs and drawn titles are cut apart, as a query stays with its clicked
-  // title and drawn titles belong to no pair alone.
+  // Pairs and drawn titles are split separately: a query stays with its clicked
+  // title, while a drawn title belongs to no single pair.
   return {SliceOf({0, num_pairs}, rank, num_processes),
           SliceOf({num_pairs, batch.num_titles()}, rank, num_processes)};
 }

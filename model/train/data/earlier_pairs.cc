@@ -55,7 +55,8 @@ absl::StatusOr<EarlierPairs> AddEarlierPairs(const TrainOptions& options,
                                              TextInterner& texts,
                                              std::vector<TextPair>& pairs) {
   EarlierPairs earlier;
-  // Without a start, or with SSI, whose words stay those of the start.
+  // Earlier pairs are not added without an initial model, nor with SSI, which
+  // keeps the words of the initial model.
   if (!options.features.grows_given) return earlier;
   const std::string& start = options.initial_model.version_dir;
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<ClickPair> kept,

@@ -193,7 +193,8 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
     if (shown != nullptr) {
       shown->push_back(ShownLine(interned.query, interned.title, pair, weight));
     }
-    // The line has served as a negative, if these are wanted.
+    // A line without clicks is no training pair. It was added to `shown` above,
+    // if that is wanted.
     if (pair.clicks == 0) continue;
     pairs.push_back(interned);
     if (!FitsInMemory(

@@ -68,8 +68,8 @@ std::string NumberTable(std::string_view name,
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       if (!shown[c]) continue;
       const std::string text = EscapeHtml(row.cells[c]);
-      // Cells name their headings by `scope`, which screen readers read with
-      // a number.
+      // `scope` marks the first cell as the heading of its row, so that screen
+      // readers announce it with each number.
       html += c == 0 ? "<th scope=\"row\">" + text + "</th>"
                      : "<td class=\"number\">" + text + "</td>";
     }

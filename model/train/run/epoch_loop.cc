@@ -58,7 +58,7 @@ absl::Status StepLoop::TakeStep(const MiniBatch& batch, int epoch,
                     {.learning_rate = LearningRateOf(step),
                      .number = step,
                      .concurrent_work = [this] { batches_.PrepareNext(); }}));
-  // Weights that are not numbers stay so: the run would publish nothing of use.
+  // Training cannot recover from a NaN or infinite loss, so the run stops.
   if (!std::isfinite(loss)) {
     return absl::OutOfRangeError(absl::StrFormat(
         "the loss is no longer a number in batch %d of epoch %d; "

@@ -160,7 +160,8 @@ absl::StatusOr<std::string> StartOf(const CommandLine& command_line,
                                     const TrainFlags& flags) {
   if (flags.init_from == "none") return "";
   if (!flags.init_from.empty()) return FolderOfModel(flags.init_from);
-  // A default must not make a flag an error that is right without it.
+  // A flag for the shape of the model may contradict the general model, so a
+  // run with such a flag does not begin from it by default.
   const bool has_own_shape = std::ranges::any_of(
       kShapeFlags,
       [&](std::string_view flag) { return command_line.IsSet(flag); });

@@ -54,8 +54,8 @@ absl::Status TrainingState::BroadcastState() {
   if (processes_.is_alone()) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(
       history_, ParseHistory(processes_.Broadcast(FormatHistory(history_))));
-  // All processes have the same tensors in the same order, so each call meets
-  // its like.
+  // All processes have the same tensors in the same order, so their Broadcast
+  // calls match.
   for (const StateTensor& tensor : trainer_->State()) {
     processes_.Broadcast(tensor.values);
   }

@@ -21,9 +21,9 @@
 namespace semrank {
 namespace {
 
-// The sample has the pairs of the lowest hashes. A hash depends on the texts
-// alone, so it is random with respect to the log, but the same in every night:
-// the sample of two nights is made of the samples of both.
+// The sample has the pairs with the lowest hashes. A hash depends only on the
+// texts, so the sample is random with respect to the log but the same every
+// night. The sample of two nights can be computed from their two samples.
 
 // A hash, which decides the order of the file, and "query TAB title".
 using HashedPair = std::pair<std::uint64_t, std::string>;

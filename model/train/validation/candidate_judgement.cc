@@ -254,8 +254,8 @@ absl::StatusOr<CandidateJudgement> JudgeCandidate(
     SEMRANK_ASSIGN_OR_RETURN(fresh.candidate,
                              GainOfLists(lists, candidate, pool));
     judgement.tests.push_back(MakeTest("new", lists.clicks.size(), fresh));
-    // The served model takes the place of the candidate, a random order that of
-    // the served one.
+    // Compares the served model with a random order: MakeTest gets the served
+    // model as `candidate` and the random order as `served`.
     const JudgementTest chance = MakeTest(
         "", 0, {.served = GainOfChance(lists), .candidate = fresh.served});
     judgement.chance = {.num_queries = chance.num_queries,
