@@ -39,10 +39,9 @@ absl::StatusOr<EventDestination> ParseDestination(const EventOptions& options,
                              .max_bytes = options.max_bytes};
 }
 
-// A refused login does not mend itself, so it ends the start, where an
-// operator looks. A broker or Redis that is away must not keep rankings from
-// being served: the log then reports once, and reports of events fail until it
-// is back.
+// A refused login needs an operator, so the server does not start. An
+// unreachable Kafka broker or Redis server must not stop rankings: the server
+// logs a warning, and event reports fail until the connection is back.
 absl::Status CheckSink(const absl::Status& status) {
   if (absl::IsPermissionDenied(status)) return status;
   if (!status.ok()) {

@@ -57,6 +57,10 @@ std::string QuotedForConfig(const std::string& value);
 // The values as lines "name=value" that --config reads.
 std::string FormatConfig(const std::vector<FlagValue>& values);
 
+template <typename T>
+inline constexpr bool kIsTextFlag = std::is_same_v<T, std::string> ||
+                                    std::is_same_v<T, std::vector<std::string>>;
+
 class CommandLine {
  public:
   // The texts of `info` must outlive this.
@@ -90,12 +94,9 @@ class CommandLine {
   // `form` is the value's placeholder in the help text: "FILE", "DIR", "NAME";
   // of a list, "FILE[,FILE...]".
   template <typename T>
-  requires(std::is_same_v<T, std::string> ||
-           std::is_same_v<
-               T, std::vector<std::string>>) void Add(std::string_view name,
-                                                      T* field,
-                                                      std::string_view help,
-                                                      std::string_view form) {
+  requires(kIsTextFlag<T>) void Add(std::string_view name, T* field,
+                                    std::string_view help,
+                                    std::string_view form) {
     FlagSpec spec = BindFlag(name, field, help);
     spec.form = form;
     Add(std::move(spec));

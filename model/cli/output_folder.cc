@@ -46,6 +46,8 @@ void OutputFolder::RemoveIfAlone(
     if (std::ranges::count(names, name) == 0) return;
     files.push_back(entry->path());
   }
+  // A file that was not listed may be of use.
+  if (error) return;
   for (const fs::path& file : files) fs::remove(file, error);
 }
 

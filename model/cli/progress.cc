@@ -20,8 +20,8 @@ constexpr absl::Duration kPlainInterval = absl::Seconds(10);
 
 // "0:41", "1:02:03"; whole seconds, rounded down.
 std::string ClockTime(absl::Duration duration) {
-  // A rate near 0 leaves an infinite time, of which Abseil makes the
-  // largest integer.
+  // A rate near 0 gives an infinite time, which Abseil converts to the largest
+  // integer.
   constexpr std::int64_t kLongest = 1000 * 3600;
   const std::int64_t seconds =
       std::clamp<std::int64_t>(absl::ToInt64Seconds(duration), 0, kLongest);

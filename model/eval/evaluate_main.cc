@@ -161,7 +161,8 @@ class RankerEvaluator {
     for (const std::string& flag : options_.tune) {
       if (IsTunable(name, flag)) flags.push_back(flag);
     }
-    // Empty unless the ranker is tuned below: the two vectors stay parallel.
+    // One entry for each ranker, empty if it is not tuned: `tuned` is parallel
+    // to `evaluations`.
     results.tuned.emplace_back();
     // Learning comes before tuning, which changes only the smoothing.
     SEMRANK_RETURN_IF_ERROR(LearnIfNeeded(name));
@@ -198,7 +199,7 @@ class RankerEvaluator {
   }
 
   absl::StatusOr<TrecRun> ReadRun(const std::string& file) {
-    // The count is over all files; the remark is about this one.
+    // bad_lines_ counts over all files, and the remark is about this one.
     const std::int64_t num_bad_before = bad_lines_.count();
     SEMRANK_ASSIGN_OR_RETURN(TrecRun run,
                              ReadTrecRun(file, collection_, bad_lines_));

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
@@ -71,10 +72,11 @@ absl::StatusOr<UserFiles> FindFiles(const std::string& folder,
   return files;
 }
 
-// Removes the user's events from a file, or the user's impressions. Lines are
-// copied as they are, with members that this release does not know.
-absl::Status RewriteFile(const std::string& path, const UserRecords& user,
-                         bool events, const BadLineLimit& max_bad_lines,
+// Lines that stay are copied as they are, with members that this release does
+// not know.
+absl::Status RewriteFile(const std::string& path,
+                         absl::FunctionRef<bool(const EventRecord&)> is_removed,
+                         const BadLineLimit& max_bad_lines,
                          DeletedRecords& deleted) {
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement file,
                            FileReplacement::Create(path, kEventFileMode));
@@ -82,9 +84,7 @@ absl::Status RewriteFile(const std::string& path, const UserRecords& user,
   SEMRANK_RETURN_IF_ERROR(
       ReadAll(path, max_bad_lines,
               [&](const EventFileReader& reader, const EventRecord& record) {
-                if (IsEvent(record) != events || !user.Has(record)) {
-                  return writer.Add(reader.line());
-                }
+                if (!is_removed(record)) return writer.Add(reader.line());
                 deleted.Count(record);
                 return absl::OkStatus();
               }));
@@ -125,13 +125,19 @@ absl::StatusOr<DeletedRecords> DeleteUser(const std::string& folder,
   // interrupted one finds the user's events by them. So a file that has both is
   // written twice.
   DeletedRecords deleted;
+  const auto is_event = [&](const EventRecord& record) {
+    return IsEvent(record) && records.Has(record);
+  };
   for (const std::string& path : files.with_events) {
     SEMRANK_RETURN_IF_ERROR(
-        RewriteFile(path, records, /*events=*/true, max_bad_lines, deleted));
+        RewriteFile(path, is_event, max_bad_lines, deleted));
   }
+  const auto is_impression = [&](const EventRecord& record) {
+    return !IsEvent(record) && records.Has(record);
+  };
   for (const std::string& path : files.with_impressions) {
     SEMRANK_RETURN_IF_ERROR(
-        RewriteFile(path, records, /*events=*/false, max_bad_lines, deleted));
+        RewriteFile(path, is_impression, max_bad_lines, deleted));
   }
   files.with_events.merge(files.with_impressions);
   deleted.files = std::ssize(files.with_events);

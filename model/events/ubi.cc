@@ -97,7 +97,8 @@ absl::StatusOr<EventRecord> ReadUbiEvent(const UbiObject& object) {
   Event event{.impression = TextOf(object, "query_id"),
               .kind = KindOf(TextOf(object, "action_name"))};
   if (event.kind.empty()) {
-    return absl::InvalidArgumentError("has an action_name that is not a text");
+    return absl::InvalidArgumentError(
+        "has an empty action_name, or one that is not a text");
   }
   SEMRANK_ASSIGN_OR_RETURN(event.time_ms, TimeOf(object));
   UbiObject attributes, shown;

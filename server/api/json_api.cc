@@ -81,7 +81,7 @@ const FormatFunctions formats::kJson = {&MakeFormatOf<JsonFormat>,
 HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
   HttpCalls calls;
   // Unknown paths below these are errors in JSON and are logged: clients of the
-  // API cannot read the plain text that a page without an address gets.
+  // API cannot read the plain text that other unknown paths get.
   for (const char* const path : {"/v1/", "/v2/"}) {
     calls[path] = NoCall(path, parts.request_log);
   }

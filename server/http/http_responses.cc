@@ -140,8 +140,11 @@ bool AcceptsGzip(std::string_view accept_encoding) {
        http::ext_list({accept_encoding.data(), accept_encoding.size()})) {
     double quality = 1;
     for (const auto& [name, value] : parameters) {
-      if (boost::beast::iequals(name, "q")) {
-        absl::SimpleAtod({value.data(), value.size()}, &quality);
+      double number = 0;
+      // A value that is not a number is ignored.
+      if (boost::beast::iequals(name, "q") &&
+          absl::SimpleAtod({value.data(), value.size()}, &number)) {
+        quality = number;
       }
     }
     if (boost::beast::iequals(coding, "gzip")) return quality > 0;

@@ -71,9 +71,9 @@ absl::StatusOr<ListModels> ChooseModels(const ListRequest& request,
 
 ServedModelPtr ChooseSecondModel(const ServedModel& served,
                                  const ServerParts& parts) {
-  // The names are those of served models, not aliases (FinishExperiments), as
-  // are the names of versions. Every version of model A takes part, also one
-  // that the request pinned.
+  // Both names are those of served models: FinishExperiments has resolved
+  // aliases. Every version of model A takes part, also one that the request
+  // pinned.
   const Experiments& experiments = parts.experiments;
   if (experiments.interleave_share == 0 ||
       served.model->version().name != experiments.interleave_a ||

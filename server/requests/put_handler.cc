@@ -75,7 +75,13 @@ class PutHandler final : public HandlerOf<Response> {
   }
 
   void EachText(RequestHandler::TakeText take) const override {
-    for (const NewDocument& document : documents_) take(document.title);
+    for (const NewDocument& document : documents_) {
+      take(document.title);
+      // Searches compare names normalised, too.
+      if (!document.key.has_value()) continue;
+      const auto* const name = std::get_if<std::string_view>(&*document.key);
+      if (name != nullptr) take(*name);
+    }
   }
 
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {

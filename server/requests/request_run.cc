@@ -58,8 +58,8 @@ absl::StatusOr<RequestSize> Weigh(RequestSize size, std::string_view bytes,
                                   const RequestHandler& handler,
                                   const ServerParts& parts) {
   // One pass over the whole message is faster than one over each text, and
-  // finds nothing in most requests. What it finds may also be in a payload, a
-  // vector or a name, which are never normalised.
+  // finds nothing in most requests. What it finds may also be in a payload or
+  // a vector, which are never normalised.
   if (BytesAddedByNormalizing(bytes) == 0) return size;
   std::size_t num_text_bytes = 0;
   std::size_t num_added = 0;

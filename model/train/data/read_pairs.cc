@@ -64,7 +64,7 @@ bool LooksLikeId(std::string_view text) {
   });
 }
 
-// Fewer than kMinIds do not.
+// False for fewer than kMinIds texts, which are too few to say so.
 bool LookLikeIds(std::span<const TextId> ids, const TextInterner& texts) {
   if (ids.size() < kMinIds) return false;
   const auto num_ids = std::ranges::count_if(

@@ -44,8 +44,8 @@ struct RunInputs {
 
   RunInputs() = default;
   RunInputs(RunInputs&&) = default;
-  // A log alone is of no use: the run has failed before its first report. While
-  // the lock is held, no other run writes to the folder.
+  // A run that fails before its first report leaves only its log, which is of
+  // no use alone. While the lock is held, no other run writes to the folder.
   ~RunInputs() {
     if (folder && lock) folder->RemoveIfAlone({kTrainingLogFile, kLockFile});
   }

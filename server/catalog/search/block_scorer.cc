@@ -126,8 +126,10 @@ void BlockScorer::AddToBest(const Block& block) {
     if (block.scores[i] < best_.least_score(hit.name)) continue;
     // Below the worst hit only a better match gives a place, so the texts are
     // cheaper than the score.
-    if (hit.name != NameMatch::kNone && best_.IsBelowWorst(block.scores[i])) {
+    bool is_matched = hit.name == NameMatch::kNone;
+    if (!is_matched && best_.IsBelowWorst(block.scores[i])) {
       hit.name = MatchTexts(hit.slot);
+      is_matched = true;
     }
     const float least = best_.least_score(hit.name);
     if (block.scores[i] < least) continue;
@@ -135,7 +137,7 @@ void BlockScorer::AddToBest(const Block& block) {
     const std::optional<float> score = Exact(block, i, least);
     if (!score.has_value()) continue;
     hit.score = *score;
-    if (hit.name != NameMatch::kNone) {
+    if (!is_matched) {
       if (!best_.HasPlace(snapshot_, hit)) continue;
       hit.name = MatchTexts(hit.slot);
     }

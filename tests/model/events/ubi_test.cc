@@ -92,7 +92,7 @@ TEST(UbiTest, ErrorsNameTheRecord) {
   EXPECT_THAT(error("{\"query_id\": \"\xff\"}"), HasSubstr("not JSON"));
   EXPECT_THAT(error("{}"), HasSubstr("neither action_name nor user_query"));
   EXPECT_THAT(error(R"({"action_name": "", "query_id": "q"})"),
-              HasSubstr("action_name that is not a text"));
+              HasSubstr("empty action_name"));
   EXPECT_THAT(error(R"([{"user_query": "x"}, 7])"),
               HasSubstr("record 1 is not an object"));
   EXPECT_THAT(

@@ -193,6 +193,17 @@ TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
   EXPECT_THAT(num_matches, Each(Gt(100)));
 }
 
+TEST(NameQueryTest, KeysShowThatANameIsLongerThanTheQuery) {
+  const auto best = [](std::string_view query, std::string_view title) {
+    const auto record = CatalogRecord::Make(std::uint64_t{1}, title, "");
+    return NameQuery(query, query).MaxMatch(NameKeysOf(*record));
+  };
+  EXPECT_EQ(best("red", "red"), NameMatch::kSameText);
+  EXPECT_EQ(best("red", "red shoes"), NameMatch::kLeadingWords);
+  EXPECT_EQ(best("red shoes", "red shoes for you"), NameMatch::kLeadingWords);
+  EXPECT_EQ(best("red", "blue"), NameMatch::kNone);
+}
+
 // With room for every document, each one is matched and scored.
 TEST_F(CatalogScanTest, ManyNamedDocumentsAreCutAfterTheBest) {
   const std::vector<std::string> titles = {

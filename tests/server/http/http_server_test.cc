@@ -218,6 +218,10 @@ TEST_F(HttpServerTest, LargeResponsesAreCompressedForThoseWhoAcceptIt) {
   EXPECT_THAT(gzip.headers, HasSubstr("Content-Encoding: gzip\n"));
   EXPECT_LT(gzip.body.size(), 100u);
   EXPECT_TRUE(gzip.body.starts_with("\x1f\x8b"));
+  EXPECT_EQ(CallHttp(address(), "POST", "/call",
+                     {"Accept-Encoding: gzip;q=abc\r\n", body})
+                .body,
+            gzip.body);
   for (const char* accepted : {"identity", "gzip;q=0", "gzip;q=0, *",
                                "*, gzip;q=0", "deflate, *;q=0"}) {
     EXPECT_EQ(

@@ -284,7 +284,7 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
   EXPECT_EQ(all.num_bytes, keys.ByteSizeLong());
 }
 
-TEST_F(RequestSizeTest, TitlesAreAllThatAPutNormalises) {
+TEST_F(RequestSizeTest, APutNormalisesTitlesAndNames) {
   v1::PutDocumentsRequest put;
   v1::Document& document = *put.add_documents();
   document.set_document_id("name");
@@ -296,7 +296,7 @@ TEST_F(RequestSizeTest, TitlesAreAllThatAPutNormalises) {
   ASSERT_THAT(handler->Read(bytes), IsOk());
   std::vector<std::string> texts;
   handler->EachText([&](std::string_view text) { texts.emplace_back(text); });
-  EXPECT_THAT(texts, ElementsAre("title"));
+  EXPECT_THAT(texts, ElementsAre("title", "name"));
 }
 
 TEST_F(RequestSizeTest, OneTooManyIsRefusedByTheNameOfItsField) {

@@ -189,7 +189,6 @@ TEST_F(LoadTrainingDataTest, ADocumentsFileIsNoFileOfPairs) {
   EXPECT_THAT(Load(lines + "d7\ttitle8\n"), IsOk());
 }
 
-// Words, which nothing but the file shows to be ids.
 TEST_F(LoadTrainingDataTest, TitlesThatAreNumbersAreWarnedOf) {
   const auto warning = [&](const std::string& title) {
     std::string lines;
@@ -208,6 +207,7 @@ TEST_F(LoadTrainingDataTest, TitlesThatAreNumbersAreWarnedOf) {
   }
 }
 
+// Words, which nothing but the file shows to be ids.
 TEST_F(LoadTrainingDataTest, TheIdsOfAFileOfTheRunAreNoQueries) {
   std::string few = "android/am\tstart an activity\ngit-log\tshow commits\n";
   std::string lines = few;
