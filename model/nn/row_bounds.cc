@@ -316,7 +316,10 @@ RowScale Split(std::span<const float> row, std::uint8_t* codes,
               std::uint8_t{0});
   std::fill_n(remainders, NumCodeBytes(static_cast<int>(row.size())),
               std::uint8_t{0});
-  const float unit = Int8Scale(row);
+  // A row of zeros has any unit; the smallest one keeps its bound near 0.
+  const bool is_zero = std::ranges::all_of(row, [](float x) { return x == 0; });
+  const float unit =
+      is_zero ? std::numeric_limits<float>::min() : Int8Scale(row);
   if (std::isnan(unit)) return {unit, kNoNumber, kNoNumber};
   const float inverse = 1 / unit;
   int step = kMinStep;

@@ -221,7 +221,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   const std::vector<TextId> queries = DistinctQueries(train_pairs);
   UnaccentedQueries unaccented;
   if (options.loss.unaccented_queries) {
-    unaccented = FindUnaccentedQueries(train_pairs, texts);
+    unaccented = FindUnaccentedQueries(
+        train_pairs, {valid_pairs, judged_new, judged_earlier}, texts);
   }
   std::vector<TextId> embedded = queries;
   for (const auto& [query, plain] : unaccented) embedded.push_back(plain);

@@ -5,6 +5,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_DATA_UNACCENTED_QUERIES_H_
 #define SEMRANK_MODEL_TRAIN_DATA_UNACCENTED_QUERIES_H_
 
+#include <initializer_list>
 #include <span>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,9 +17,13 @@ namespace semrank {
 // The text without accents, by query. A query without accents is not in it.
 using UnaccentedQueries = absl::flat_hash_map<TextId, TextId>;
 
-// Finds those of the pairs' queries, and adds the new texts to `texts`.
-UnaccentedQueries FindUnaccentedQueries(std::span<const TextPair> pairs,
-                                        TextInterner& texts);
+// Finds those of the pairs' queries, and adds the new texts to `texts`. Omits a
+// text that is a query of the pairs itself, since it has clicks of its own, and
+// one of `held_out`, which must not be trained.
+UnaccentedQueries FindUnaccentedQueries(
+    std::span<const TextPair> pairs,
+    std::initializer_list<std::span<const TextPair>> held_out,
+    TextInterner& texts);
 
 }  // namespace semrank
 

@@ -192,6 +192,8 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   if (options.data.judge_fraction > 0) {
     run["--judge_fraction"] = options.data.judge_fraction;
   }
+  // The order of an epoch has queries with accents twice.
+  if (options.loss.unaccented_queries) run["--unaccented_queries"] = true;
   if (CorrectsPositions(options.loss)) {
     run["--max_position_weight"] = options.loss.max_position_weight;
     if (EstimatesPositions(options.loss)) {

@@ -247,6 +247,7 @@ class CatalogVectors {
   RowFormat format() const { return format_; }
 
   // Reserve must have been called for the slots of the following.
+
   // scores[i] = query . the vector of slots[i], to the bits that ScoreDocuments
   // computes. `prepared` is the same query if has_codes(). Prefetches vectors.
   void Score(std::span<const float> query, const BoundQuery& prepared,

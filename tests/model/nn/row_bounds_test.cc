@@ -253,6 +253,15 @@ TEST_P(SplitRowsTest, NoScoreIsAboveItsBound) {
   }
 }
 
+TEST_P(SplitRowsTest, ZeroVectorsHaveBoundZero) {
+  const std::vector<float> zeros(dim());
+  Split(zeros);
+  EXPECT_EQ(Join(0), zeros);
+  const std::vector<float> query = RandomVectors(1, 0.1);
+  EXPECT_EQ(ScoresOf(query)[0], 0);
+  EXPECT_LT(BoundsOf(query)[0], 1e-6f);
+}
+
 TEST_P(SplitRowsTest, NumbersThatAreNotFiniteAreNaN) {
   std::vector<float> vector = RandomVectors(1, 0.1);
   const std::vector<float> query = vector;

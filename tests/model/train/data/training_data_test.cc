@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/train/data/load_training_data.h"
+#include "model/train/data/unaccented_queries.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -90,15 +91,26 @@ TEST_F(LoadTrainingDataTest, WordsAndHashedLetters) {
 TEST_F(LoadTrainingDataTest, QueriesWithAccentsAreKnownWithoutThem) {
   ASSERT_OK_AND_ASSIGN(const TrainingData data,
                        Load("uber\tT\nÜber\tDrüber\nÄpfel\tT\nйод\tT\n"));
-  ASSERT_THAT(data.unaccented, SizeIs(2));
   const std::vector<TextPair>& pairs = data.train_pairs;
   ASSERT_THAT(pairs, SizeIs(4));
-  // The plain spelling is a query of the log, too.
-  EXPECT_EQ(data.unaccented.at(pairs[1].query), pairs[0].query);
+  // The log has clicks of "uber" itself.
+  ASSERT_THAT(data.unaccented, SizeIs(1));
   EXPECT_TRUE(data.unaccented.contains(pairs[2].query));
   EXPECT_THAT(data.featurizer.ngrams()->ngrams(), Contains("#ap"));
   // The file that a next run trains on has the log's own pairs alone.
   EXPECT_THAT(data.kept_pairs, Not(HasSubstr("apfel")));
+}
+
+TEST(UnaccentedQueriesTest, AQueryThatIsHeldOutIsNotTrained) {
+  TextInterner texts;
+  const TextId title = texts.Intern("t");
+  const std::vector<TextPair> pairs = {{texts.Intern("über"), title, 1},
+                                       {texts.Intern("äpfel"), title, 1}};
+  const std::vector<TextPair> held_out = {{texts.Intern("uber"), title, 1}};
+  const UnaccentedQueries unaccented =
+      FindUnaccentedQueries(pairs, {held_out}, texts);
+  ASSERT_THAT(unaccented, SizeIs(1));
+  EXPECT_EQ(texts.text(unaccented.at(pairs[1].query)), "apfel");
 }
 
 TEST_F(LoadTrainingDataTest, QueriesKeepTheirAccentsWhereAskedTo) {
