@@ -617,7 +617,7 @@ void BoundQuery::Score(std::span<const float> row,
     HWY_DYNAMIC_DISPATCH(ScoreSplit)(view_, rows, scores.data());
     return;
   }
-  // Only a caller that passes a vector which no int8 model made comes here.
+  // The query is not rounded to int8, or its scale is out of range.
   std::vector<float> joined(row.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Join(rows[i], joined);

@@ -61,11 +61,14 @@ def run_all(commands):
 
 def check_warnings(options):
     _, entries = configure_folders()
+    # An object that is older may be that of another source.
+    newest_source = max((ROOT / name).stat().st_mtime for name in git("ls-files", *FOLDERS))
     commands = []
     for entry in entries:
         command = shlex.split(entry["command"])
         output = command[command.index("-o") + 1]
-        if any((ROOT / "build" / preset / output).exists() for preset in options.built):
+        objects = [ROOT / "build" / preset / output for preset in options.built]
+        if any(built.exists() and built.stat().st_mtime > newest_source for built in objects):
             continue
         command[command.index("-c")] = "-fsyntax-only"
         commands.append((entry["directory"], command))
