@@ -37,7 +37,7 @@ void PlacedTexts::AppendTitles(const MiniBatch& batch,
   for (const Range& range : {share.pairs, share.drawn}) {
     for (int t = range.first; t < range.last; ++t) {
       ids.push_back(batch.titles[t]);
-      // Behind the queries, so that a query and a title of the same number have
+      // After the queries, so that a query and a title of the same number have
       // different dropout.
       places.push_back(batch.num_pairs() + t);
     }
