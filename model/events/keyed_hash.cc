@@ -80,6 +80,8 @@ KeyedHash::KeyedHash(const Key& key) {
   const std::unique_ptr<EVP_MAC, void (*)(EVP_MAC*)> mac(
       EVP_MAC_fetch(/*libctx=*/nullptr, "HMAC", /*properties=*/nullptr),
       EVP_MAC_free);
+  // OpenSSL has HMAC unless its configuration disables it.
+  if (mac == nullptr) std::abort();
   keyed_.reset(EVP_MAC_CTX_new(mac.get()), EVP_MAC_CTX_free);
   char digest[] = "SHA256";
   const OSSL_PARAM parameters[] = {
@@ -103,7 +105,8 @@ std::string KeyedHash::operator()(HashedKind kind,
   const std::unique_ptr<EVP_MAC_CTX, void (*)(EVP_MAC_CTX*)> mac(
       EVP_MAC_CTX_dup(keyed_.get()), EVP_MAC_CTX_free);
   // Fails only when memory is exhausted.
-  if (EVP_MAC_update(mac.get(),
+  if (mac == nullptr ||
+      EVP_MAC_update(mac.get(),
                      reinterpret_cast<const unsigned char*>(message.data()),
                      message.size()) != 1 ||
       EVP_MAC_final(mac.get(), digest, &size, sizeof(digest)) != 1) {

@@ -221,8 +221,13 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   const std::vector<TextId> queries = DistinctQueries(train_pairs);
   UnaccentedQueries unaccented;
   if (options.loss.unaccented_queries) {
+    // Only the first process reads --valid_pairs, and all must agree.
     unaccented = FindUnaccentedQueries(
-        train_pairs, {valid_pairs, judged_new, judged_earlier}, texts);
+        train_pairs,
+        {options.data.valid_pair_files.empty() ? valid_pairs
+                                               : std::vector<TextPair>(),
+         judged_new, judged_earlier},
+        texts);
   }
   std::vector<TextId> embedded = queries;
   for (const auto& [query, plain] : unaccented) embedded.push_back(plain);
@@ -249,9 +254,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                 valid_pairs.size(), NumListedFeatures(featurizer),
                 bad_lines.count());
   if (!unaccented.empty()) {
-    absl::FPrintF(stderr,
-                  "%d queries have accents; each epoch has their pairs twice, "
-                  "with and without them\n",
+    absl::FPrintF(stderr, "%d queries are trained without their accents, too\n",
                   unaccented.size());
   }
   // Texts of hard negatives count as well, since they are embedded, and the

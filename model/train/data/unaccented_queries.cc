@@ -11,22 +11,24 @@ UnaccentedQueries FindUnaccentedQueries(
     std::span<const TextPair> pairs,
     std::initializer_list<std::span<const TextPair>> held_out,
     TextInterner& texts) {
-  absl::flat_hash_set<TextId> queries;
-  for (const TextPair& pair : pairs) queries.insert(pair.query);
+  absl::flat_hash_set<TextId> omitted;
+  for (const TextPair& pair : pairs) omitted.insert(pair.query);
   for (const std::span<const TextPair> held : held_out) {
-    for (const TextPair& pair : held) queries.insert(pair.query);
+    for (const TextPair& pair : held) omitted.insert(pair.query);
   }
   UnaccentedQueries unaccented;
+  absl::flat_hash_map<TextId, TextId> accented;  // by the text without accents
   std::string plain;
-  // In the order of the pairs, so that all processes of a run number the new
-  // texts alike.
   for (const TextPair& pair : pairs) {
-    if (unaccented.contains(pair.query) ||
-        !RemoveAccents(texts.text(pair.query), plain)) {
-      continue;
-    }
+    if (!RemoveAccents(texts.text(pair.query), plain)) continue;
     const TextId id = texts.Intern(plain);
-    if (!queries.contains(id)) unaccented[pair.query] = id;
+    if (omitted.contains(id)) continue;
+    const auto [first, is_new] = accented.try_emplace(id, pair.query);
+    if (is_new) {
+      unaccented[pair.query] = id;
+    } else if (first->second != pair.query) {
+      unaccented.erase(first->second);
+    }
   }
   return unaccented;
 }

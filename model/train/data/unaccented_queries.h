@@ -18,8 +18,9 @@ namespace semrank {
 using UnaccentedQueries = absl::flat_hash_map<TextId, TextId>;
 
 // Finds those of the pairs' queries, and adds the new texts to `texts`. Omits a
-// text that is a query of the pairs itself, since it has clicks of its own, and
-// one of `held_out`, which must not be trained.
+// text that is a query of the pairs itself, or that two of them have ("pate" of
+// "pâte" and "pâté"): the titles of one would be negatives of the other. Omits
+// queries of `held_out`, too, which must not be trained.
 UnaccentedQueries FindUnaccentedQueries(
     std::span<const TextPair> pairs,
     std::initializer_list<std::span<const TextPair>> held_out,

@@ -187,8 +187,8 @@ void AddLossFlags(CommandLine& flags, LossOptions& options) {
       {.min = 0, .max = 1});
   flags.Add("unaccented_queries", &options.unaccented_queries,
             "Trains each query that has accents twice in an epoch: as it is, "
-            "and without them, as many users type it. Not for a click log that "
-            "is streamed from disk.");
+            "and without them, as many users type it, unless the log has that "
+            "spelling, too. Not for a click log that is streamed from disk.");
   flags.Add(
       "position_bias", &options.position_bias,
       "Corrects clicks for the position at which titles were shown, the fifth "

@@ -309,6 +309,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   SEMRANK_RETURN_IF_ERROR(processes.Agree(KeepIdfOfStart(options, data)));
   options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);
+  options.loss.unaccented_queries = !data.unaccented.empty();
   options.early_stopping = ChooseEpochMeasure(options, data);
   // Processes with other data or flags would have batches of other sizes, and
   // wait for each other forever.

@@ -249,7 +249,7 @@ class CatalogVectors {
   // Reserve must have been called for the slots of the following.
 
   // scores[i] = query . the vector of slots[i], to the bits that ScoreDocuments
-  // computes. `prepared` is the same query if has_codes(). Prefetches vectors.
+  // computes. `prepared` is the same query if is_split(). Prefetches vectors.
   void Score(std::span<const float> query, const BoundQuery& prepared,
              std::span<const std::uint32_t> slots,
              std::span<float> scores) const;

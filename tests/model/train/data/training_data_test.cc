@@ -113,6 +113,26 @@ TEST(UnaccentedQueriesTest, AQueryThatIsHeldOutIsNotTrained) {
   EXPECT_EQ(texts.text(unaccented.at(pairs[1].query)), "apfel");
 }
 
+TEST(UnaccentedQueriesTest, ATextThatTwoQueriesHaveIsNotTrained) {
+  TextInterner texts;
+  std::vector<TextPair> pairs;
+  for (const char* query : {"pâte", "pâté", "äpfel", "pâte"}) {
+    pairs.push_back({texts.Intern(query), texts.Intern("t"), 1});
+  }
+  const UnaccentedQueries unaccented = FindUnaccentedQueries(pairs, {}, texts);
+  ASSERT_THAT(unaccented, SizeIs(1));
+  EXPECT_TRUE(unaccented.contains(pairs[2].query));
+}
+
+// The first process of a run alone reads --valid_pairs.
+TEST_F(LoadTrainingDataTest, ValidPairsDoNotChangeWhatIsTrained) {
+  const std::string log = "über\tT\nÄpfel\tU\n";
+  ASSERT_OK_AND_ASSIGN(const TrainingData alone, Load(log));
+  options_.data.valid_pair_files = {dir_.Write("valid.tsv", "uber\tT\nx\tU\n")};
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load(log));
+  EXPECT_THAT(data.unaccented, SizeIs(alone.unaccented.size()));
+}
+
 TEST_F(LoadTrainingDataTest, QueriesKeepTheirAccentsWhereAskedTo) {
   options_.loss.unaccented_queries = false;
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load("Über\tA\nÄpfel\tT\n"));
