@@ -48,7 +48,7 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAConfigFileTakesIt) {
                               "--warm_catalog=two words"});
   const std::string text = DescribeConfig(parsed.command_line);
   EXPECT_THAT(text, StartsWith("model_dir=models/shop\n"));
-  for (const char* line : {"model_version=",
+  for (const char* line : {R"(model_version="")",
                            "model_poll_interval=5s",
                            "wait_for_model=false",
                            "enable_admin_rpcs=false",
@@ -76,11 +76,11 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAConfigFileTakesIt) {
                            "store=none",
                            "store_timeout=10ms",
                            "store_vector_bytes=4294967296",
-                           "tls_cert=",
-                           "tls_key=",
-                           "tls_client_ca=",
-                           "api_keys_file=",
-                           "health_address=",
+                           R"(tls_cert="")",
+                           R"(tls_key="")",
+                           R"(tls_client_ca="")",
+                           R"(api_keys_file="")",
+                           R"(health_address="")",
                            "http_calls=auto",
                            "log_format=text"}) {
     EXPECT_THAT("\n" + text, HasSubstr("\n" + std::string(line) + "\n"));
