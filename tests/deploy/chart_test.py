@@ -200,7 +200,7 @@ class ChartTest(unittest.TestCase):
             for probe in ("startupProbe", "readinessProbe"):
                 self.assertEqual(server[probe]["grpc"]["port"], ports["health"])
             self.assertEqual(server["livenessProbe"]["httpGet"]["port"], "http")
-            self.assertEqual(server["livenessProbe"]["httpGet"]["scheme"] == "HTTPS", "tls_cert=" in printed.stdout and config["tls_cert"] != "")
+            self.assertEqual(server["livenessProbe"]["httpGet"]["scheme"] == "HTTPS", config["tls_cert"] != '""')
             seconds = sum(int(config[flag].rstrip("s")) for flag in ("drain_delay", "drain_timeout"))
             # The server's own watchdogs end a stop 15 s after drain_timeout.
             self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], seconds + 15)
