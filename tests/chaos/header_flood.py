@@ -26,7 +26,9 @@ from kill9 import ROOT, Broken, Server
 
 MODEL = ROOT / "tests/testdata/reference_model/dssm"
 MAX_MEMORY_MIB = 256
-ALLOWANCE_MIB = 1024  # what four peers send while a busy machine delays the watchdog
+# What four peers send while a busy machine delays the watchdog: up to 1,118 MiB on a Zen 4. Without
+# it the server takes as much in a second, and more in each one that follows.
+ALLOWANCE_MIB = 1536
 
 
 def flood(address: str, end: float) -> None:
