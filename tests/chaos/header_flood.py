@@ -27,7 +27,7 @@ from kill9 import ROOT, Broken, Server
 MODEL = ROOT / "tests/testdata/reference_model/dssm"
 MAX_MEMORY_MIB = 256
 # What four peers send while a busy machine delays the watchdog: up to 1,118 MiB on a Zen 4. Without
-# it the server takes as much in a second, and more in each one that follows.
+# the watchdog memory grows as long as the flood lasts.
 ALLOWANCE_MIB = 1536
 
 
