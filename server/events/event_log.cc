@@ -31,8 +31,17 @@ constexpr std::chrono::milliseconds kBusyLook(10);
 // What a look finds enough. The lists of 100 ms would keep a core for longer
 // than a ranking takes, and a request that needs that core would wait.
 constexpr std::size_t kEnoughBytes = std::size_t{64} << 10;
+// For how long a commit yields its core. A writer that always did so would fall
+// behind where all cores are busy.
+constexpr std::chrono::milliseconds kYieldTime(10);
 // How often old files are looked for while no record comes.
 constexpr absl::Duration kExpiryInterval = absl::Minutes(10);
+
+// Linux does not take the core from a thread that has just woken up: a request
+// that is ready on the core of the writer would wait for the whole batch.
+void YieldUntil(Clock::time_point end) {
+  if (Clock::now() < end) std::this_thread::yield();
+}
 
 // About the memory of a record with its texts.
 std::size_t NumBytes(const Impression& impression) {
@@ -228,8 +237,10 @@ std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
 void EventLog::Commit(Batch& batch) {
   records_.Clear();
   // The lines refer to ids in the batch, which stays until the sink has them.
+  const TimePoint yield_until = Clock::now() + kYieldTime;
   for (auto& [impression, fits] : batch.impressions) {
     fits = records_.Add(impression);
+    YieldUntil(yield_until);
   }
   for (auto& [report, outcome] : batch.reports) {
     outcome.status = records_.Add(report);
