@@ -6,6 +6,7 @@ unit is a header with its source of the same name. There may be no include cycle
 of folders or of units, and every #include "..." names a file by its path from the
 project's root. Exits 1 and prints each line that breaks a rule.
 """
+import graphlib
 import pathlib
 import re
 import sys
@@ -109,32 +110,13 @@ def problems_in(path: str) -> list[str]:
             if target_of(include) not in (folder, *ALLOWED[folder])]
 
 
-def find_cycles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Strongly connected components of more than one node (Tarjan's algorithm)."""
-    order: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    cycles: list[list[str]] = []
-
-    def visit(node: str) -> None:
-        order[node] = lowest[node] = len(order)
-        stack.append(node)
-        for other in sorted(graph.get(node, ())):
-            if other not in order:
-                visit(other)
-                lowest[node] = min(lowest[node], lowest[other])
-            elif other in stack:
-                lowest[node] = min(lowest[node], order[other])
-        if lowest[node] == order[node]:
-            start = stack.index(node)
-            component, stack[start:] = stack[start:], []
-            if len(component) > 1:
-                cycles.append(sorted(component))
-
-    for node in sorted(graph):
-        if node not in order:
-            visit(node)
-    return cycles
+def cycle_in(graph: dict[str, set[str]]) -> list[str]:
+    """A cycle of the graph, its first node again at the end; empty if it has none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
 
 
 def unit_graph(paths: list[str]) -> dict[str, set[str]]:
@@ -147,13 +129,13 @@ def unit_graph(paths: list[str]) -> dict[str, set[str]]:
 
 
 def main() -> int:
-    sys.setrecursionlimit(10_000)
     listed = sorted(str(path.relative_to(ROOT)) for top in TOP_FOLDERS for path in (ROOT / top).rglob("*")
                     if path.suffix in (".h", ".cc"))
     problems = [problem for path in listed for problem in problems_in(path)]
     folders = {folder: set(allowed) for folder, allowed in ALLOWED.items()}
-    for cycle in find_cycles(folders) + find_cycles(unit_graph(listed)):
-        problems.append("include cycle: " + ", ".join(cycle))
+    for graph in (folders, unit_graph(listed)):
+        if cycle := cycle_in(graph):
+            problems.append("include cycle: " + ", ".join(cycle))
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"check_includes: {len(listed)} files, {len(problems)} problems")
