@@ -2,6 +2,7 @@
 """Runs the nights of scripts/demo_loop.sh: a real server and trainer, and users
 who are simulated (click_models.py)."""
 import argparse
+import concurrent.futures
 import contextlib
 import http.client
 import itertools
@@ -12,7 +13,6 @@ import random
 import shutil
 import subprocess
 import sys
-import threading
 import time
 
 sys.dont_write_bytecode = True  # leave the source tree as it is
@@ -130,25 +130,13 @@ class Users:
     def search(self, night, number, **more):
         """`number` searches, spread over some connections. Returns the share of
         lists that were clicked."""
-        clicked, problems = [0] * THREADS, []
-
         def visit(thread):
             caller = Caller(self.server.http)
             rng = random.Random(f"{self.seed} {night} {thread}")
-            try:
-                for i in range(thread, number, THREADS):
-                    clicked[thread] += self.one_search(caller, rng, f"{night}-{i}", more)
-            except (Failed, OSError, http.client.HTTPException) as error:
-                problems.append(error)
+            return sum(self.one_search(caller, rng, f"{night}-{i}", more) for i in range(thread, number, THREADS))
 
-        threads = [threading.Thread(target=visit, args=(thread,)) for thread in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if problems:
-            raise Failed(str(problems[0]))
-        return sum(clicked) / number
+        with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+            return sum(pool.map(visit, range(THREADS))) / number
 
     def one_search(self, caller, rng, session, more):
         query, hits, found = self.ask(caller, rng, {"impression": {"session": session}, **more})
@@ -312,7 +300,7 @@ def main():
         shutil.rmtree(options.folder)
     try:
         Loop(options).run()
-    except (Failed, OSError) as error:
+    except (Failed, OSError, http.client.HTTPException) as error:
         sys.exit(f"demo_loop.sh: {error}")
     say(f"\nDone in {time.monotonic() - started:.0f} s. Everything is in {options.folder}/; deploy/LEARNING.md explains "
         "each step.")
