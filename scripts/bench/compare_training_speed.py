@@ -13,7 +13,6 @@ towers, mini-batches of 1,024, SGD. This script needs only the standard library;
 those in scripts/bench/peers need python3-torch.
 """
 import argparse
-import bisect
 import collections
 import itertools
 import json
@@ -60,8 +59,7 @@ def write_pairs(path, word_list, seed):
     shares = list(itertools.accumulate(1 / (n + 50) for n in range(len(words))))
 
     def draw(count):
-        return [words[bisect.bisect(shares, rng.random() * shares[-1])]
-                for _ in range(count)]
+        return rng.choices(words, cum_weights=shares, k=count)
 
     with open(path, "w", encoding="utf-8") as pairs:
         for _ in range(NUM_PAIRS):
