@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
 """Makes the training pairs of the general English model."""
 
-import argparse
 import hashlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # leave the source tree as it is
 
-from apt_catalogue import AptCatalogue, CatalogueError  # noqa: E402
+from apt_catalogue import AptCatalogue  # noqa: E402
 from apt_records import read_packages  # noqa: E402
 from build_tag_corpora import is_dev  # noqa: E402
+from corpus_program import fetch_lists, folder_parser, run, say  # noqa: E402
 from sentences import sentences_of  # noqa: E402
 from splitting import TRAIN, part_of  # noqa: E402
 from titles import name_in_words, title_of  # noqa: E402
@@ -60,45 +59,21 @@ _WORDNET = "wordnet-base"
 
 def main():
     """Returns the exit code."""
-    options = _parse_options()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        _make_corpus(options)
-    except (CatalogueError, OSError) as error:
-        _say(f"build_general_corpus.py: {error}")
-        return 1
-    except KeyboardInterrupt:
-        _say("build_general_corpus.py: interrupted, nothing was written")
-        return 1
-    return 0
-
-
-def _parse_options():
-    parser = argparse.ArgumentParser(description=_DESCRIPTION, epilog=_EPILOG,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", required=True, type=Path, metavar="DIR",
-                        help="folder to write; files of an older corpus there are replaced")
-    parser.add_argument("--lists", type=Path, metavar="DIR",
-                        help="folder for apt's package lists and WordNet; what is there is used again "
-                        "without the network (default: OUTPUT.apt)")
+    parser = folder_parser(
+        _DESCRIPTION, _EPILOG, "folder to write; files of an older corpus there are replaced",
+        "folder for apt's package lists and WordNet; what is there is used again without the network")
     parser.add_argument("--wordnet", type=Path, metavar="DIR",
                         help="root of an unpacked wordnet-base, in place of a fetched one")
     parser.add_argument("--without_held_out", type=int, metavar="SEED",
                         help="leave out the packages that build_package_corpus.py or build_tag_corpora.py "
                         "--seed=SEED holds out")
-    options = parser.parse_args()
-    options.output = options.output.resolve()
-    if options.lists is None:
-        options.lists = options.output.with_name(options.output.name + ".apt")
-    return options
+    return run(parser, _make_corpus)
 
 
 def _make_corpus(options):
     catalogue = AptCatalogue(options.lists)
     if not catalogue.is_complete():
-        _say(f"Package lists: fetching with apt-get into {options.lists} (about 16 MB) ...")
-        for complaint in catalogue.fetch():
-            _say(f"  apt says: {complaint}")
+        fetch_lists(catalogue, options.lists)
     root = options.wordnet or _unpacked_wordnet(catalogue, options.lists)
     packages = read_packages(catalogue.package_records(), catalogue.description_records())
     if options.without_held_out is not None:
@@ -111,7 +86,7 @@ def _make_corpus(options):
         "packages": len(packages), "pairs": len(pairs), "pairs_of_packages": len(named),
         "pairs_of_wordnet": len(words), "wordnet_data_noun_sha256": _sha256(root / "usr/share/wordnet/data.noun"),
         "without_held_out": options.without_held_out})
-    _say(f"Wrote {len(pairs):,} pairs to {options.output / 'train.tsv'}")
+    say(f"Wrote {len(pairs):,} pairs to {options.output / 'train.tsv'}")
 
 
 def is_held_out(package, seed):
@@ -138,7 +113,7 @@ def _is_usable(pair):
 def _unpacked_wordnet(catalogue, folder):
     root = folder / _WORDNET
     if not (root / "usr/share/wordnet/data.noun").exists():
-        _say(f"WordNet: fetching {_WORDNET} with apt-get (6 MB) ...")
+        say(f"WordNet: fetching {_WORDNET} with apt-get (6 MB) ...")
         deb = catalogue.download(_WORDNET)
         partial = root.with_name(root.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
@@ -167,10 +142,6 @@ def _write(folder, pairs, notice, facts):
         partial = folder / f"{name}.partial"
         partial.write_text(text, encoding="utf-8")
         os.replace(partial, folder / name)
-
-
-def _say(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 """Makes a search corpus out of the package catalogue of this machine's apt."""
 
 import argparse
-import signal
 import sys
 import time
 from pathlib import Path
@@ -12,7 +11,8 @@ sys.dont_write_bytecode = True  # leave the source tree as it is
 from apt_catalogue import AptCatalogue, CatalogueError  # noqa: E402
 from apt_records import read_packages  # noqa: E402
 from corpus_builder import build_corpus  # noqa: E402
-from corpus_writer import FILES, OutputError, check_replaceable, write_corpus  # noqa: E402
+from corpus_program import fetch_lists, folder_parser, run, say  # noqa: E402
+from corpus_writer import FILES, check_replaceable, write_corpus  # noqa: E402
 from splitting import DEV, RULE, TEST  # noqa: E402
 
 _DESCRIPTION = """\
@@ -56,28 +56,9 @@ exit code: 0 done, 1 failed, 2 wrong use
 
 def main():
     """Returns the exit code."""
-    options = _parse_options()
-    # A terminated run cleans up like an interrupted one.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        _make_corpus(options)
-    except (CatalogueError, OutputError, OSError) as error:
-        _say(f"build_package_corpus.py: {error}")
-        return 1
-    except KeyboardInterrupt:
-        _say("build_package_corpus.py: interrupted, nothing was written")
-        return 1
-    return 0
-
-
-def _parse_options():
-    parser = argparse.ArgumentParser(description=_DESCRIPTION, epilog=_EPILOG,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", required=True, type=Path, metavar="DIR",
-                        help="folder to write; an older corpus there is replaced")
-    parser.add_argument("--lists", type=Path, metavar="DIR",
-                        help="folder for apt's package lists; lists that are there are used "
-                        "again without the network (default: OUTPUT.apt)")
+    parser = folder_parser(
+        _DESCRIPTION, _EPILOG, "folder to write; an older corpus there is replaced",
+        "folder for apt's package lists; lists that are there are used again without the network")
     parser.add_argument("--refresh", action="store_true",
                         help="bring the package lists up to date first")
     parser.add_argument("--seed", type=int, default=1,
@@ -85,11 +66,7 @@ def _parse_options():
     parser.add_argument("--queries", type=_positive, default=2000, metavar="N",
                         help="most held-out sentences and keywords, for dev and test each "
                         "(default: 2000)")
-    options = parser.parse_args()
-    options.output = options.output.resolve()
-    if options.lists is None:
-        options.lists = options.output.with_name(options.output.name + ".apt")
-    return options
+    return run(parser, _make_corpus)
 
 
 def _positive(text):
@@ -105,11 +82,11 @@ def _make_corpus(options):
     catalogue = AptCatalogue(options.lists)
     _provide_lists(catalogue, options)
 
-    _say("Reading the catalogue ...")
+    say("Reading the catalogue ...")
     packages = read_packages(catalogue.package_records(), catalogue.description_records())
     if not packages:
         raise CatalogueError(f"the lists in {options.lists} name no package; try --refresh")
-    _say(f"  {len(packages):,} packages. Making queries of their descriptions ...")
+    say(f"  {len(packages):,} packages. Making queries of their descriptions ...")
     corpus = build_corpus(packages, options.seed, options.queries)
     for part in (DEV, TEST):
         if not corpus.held_out[part]:
@@ -122,12 +99,9 @@ def _make_corpus(options):
 
 def _provide_lists(catalogue, options):
     if catalogue.is_complete() and not options.refresh:
-        _say(f"Package lists: using those in {options.lists}")
+        say(f"Package lists: using those in {options.lists}")
         return
-    _say(f"Package lists: fetching with apt-get into {options.lists} (about 16 MB; "
-         "the machine's own apt is left alone) ...")
-    for complaint in catalogue.fetch():
-        _say(f"  apt says: {complaint}")
+    fetch_lists(catalogue, options.lists)
 
 
 def _source_facts(catalogue):
@@ -140,18 +114,14 @@ def _source_facts(catalogue):
 def _report(corpus, folder, seconds):
     counts = corpus.counts
     parts = counts["sources_per_part"]
-    _say(f"  {counts['sources']:,} source packages: {parts['train']:,} train, "
+    say(f"  {counts['sources']:,} source packages: {parts['train']:,} train, "
          f"{parts['dev']:,} dev, {parts['test']:,} test")
-    _say(f"  {len(corpus.docs):,} documents, {len(corpus.train):,} training pairs, "
+    say(f"  {len(corpus.docs):,} documents, {len(corpus.train):,} training pairs, "
          f"{len(corpus.held_out[DEV]):,} dev and {len(corpus.held_out[TEST]):,} test queries")
-    _say("  for example:")
+    say("  for example:")
     for query in (corpus.held_out[DEV][0], corpus.held_out[DEV][-1]):
-        _say(f"    \"{query.text}\" -> {', '.join(query.relevant)}")
-    _say(f"Wrote {', '.join(FILES)} to {folder} in {seconds:.0f} s")
-
-
-def _say(text):
-    print(text, file=sys.stderr, flush=True)
+        say(f"    \"{query.text}\" -> {', '.join(query.relevant)}")
+    say(f"Wrote {', '.join(FILES)} to {folder} in {seconds:.0f} s")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ FILES = ("docs.tsv", "train.tsv", "dev.queries.tsv", "dev.qrels.txt", "dev.slice
          "test.queries.tsv", "test.qrels.txt", "test.slices.tsv", "corpus.json")
 
 
-class OutputError(Exception):
+class OutputError(OSError):
     """The folder cannot be written; the message says why."""
 
 
