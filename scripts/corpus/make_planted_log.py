@@ -55,6 +55,7 @@ Which model can rank which slice:
   49 % of its cells. The filler keeps modifier and noun out of one bigram.
 """
 import argparse
+import itertools
 import pathlib
 import random
 
@@ -159,7 +160,7 @@ class MarkedOrder:
     def judged(self, rng, below):
         concepts = distinct(below, ORDER_CONCEPTS)
         titles = [self.phrases(self.title_markers, self.title, order, rng)
-                  for order in permutations(*concepts)]
+                  for order in itertools.permutations(concepts)]
         return self.phrases(self.query_markers, self.query, concepts, rng), titles[0], titles[1:]
 
     @staticmethod
@@ -185,7 +186,7 @@ class BareOrder:
         size = ORDER_CONCEPTS // ORDER_BLOCKS
         block = below(ORDER_BLOCKS)
         concepts = [block * size + i for i in distinct(below, size)]
-        titles = [self.text(self.title, order) for order in permutations(*concepts)]
+        titles = [self.text(self.title, order) for order in itertools.permutations(concepts)]
         return self.text(self.query, concepts), titles[0], titles[1:]
 
     @staticmethod
@@ -227,11 +228,6 @@ def distinct(below, n):
     while a == b or a == c or b == c:
         a, b, c = below(n), below(n), below(n)
     return a, b, c
-
-
-def permutations(a, b, c):
-    """All orders, the given one first."""
-    return (a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)
 
 
 def latin_square(size, rng):
