@@ -23,7 +23,6 @@ scripts/experiments/baselines need Python packages (scripts/install_packages.sh 
 rows that cannot run are named below the table. Runs of scripts/experiments/baselines list
 1,000 documents a query: on larger collections their ranking loss is too high.
 """
-import argparse
 import collections
 import copy
 import datetime
@@ -183,20 +182,8 @@ class Runner(quality_table.Collection):
 
     def evaluate(self, *flags):
         """Values by metric and query, and the tuned flags."""
-        o = self.options
-        with tempfile.TemporaryDirectory() as folder:
-            per_query = pathlib.Path(folder, "per_query.tsv")
-            printed = self.call("semrank-eval", f"--docs={o.docs}", f"--queries={o.queries}",
-                                f"--qrels={o.qrels}", f"--candidates={o.candidates}",
-                                f"--threads={o.threads}", "--output=json",
-                                f"--per_query={per_query}", *flags)
-            if printed is None:
-                return None
-            values = collections.defaultdict(dict)
-            for line in per_query.read_text(encoding="utf-8").splitlines():
-                query, metric, value = line.split("\t")
-                values[metric][query] = float(value)
-        return values, json.loads(printed).get("tuned", {}).get("on_half", [])
+        measured = super().evaluate(f"--threads={self.options.threads}", *flags)
+        return measured and (measured[1], measured[0].get("tuned", {}).get("on_half", []))
 
     def ranker(self, row):
         tune = [f"--tune={row.tune}"] if row.tune else []
@@ -385,23 +372,12 @@ def as_html(rows, note):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, what in (("train", "pairs: query TAB title"),
-                       ("docs", "documents: doc_id TAB title"),
-                       ("queries", "judged queries: query_id TAB query"),
-                       ("qrels", "their judgements, TREC qrels"),
-                       ("results", "folder of finished rows and of the tables")):
-        parser.add_argument(f"--{name}", required=True, help=what)
-    parser.add_argument("--candidates", default="all", choices=("all", "judged"))
-    parser.add_argument("--epochs", type=int, default=12)
+    parser = quality_table.argument_parser(__doc__, "folder of finished rows and of the tables", required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rows", default="",
                         help="names with semicolons between them (default: all)")
     parser.add_argument("--training_shares", default="", help="shares of the pairs, 0 to 1, with commas between")
     parser.add_argument("--query_words", default="", help="numbers of words, with commas between")
-    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     return parser.parse_args()
 
 
@@ -477,11 +453,7 @@ def run_curve(curve, wanted, refused):
 
 def main():
     options = parse_arguments()
-    wanted = [name.strip() for name in options.rows.split(";") if name.strip()]
-    unknown = set(wanted) - {row.name for row in ROWS}
-    if unknown:
-        sys.exit(f"no such rows: {'; '.join(sorted(unknown))}; there are "
-                 + "; ".join(row.name for row in ROWS))
+    wanted = quality_table.chosen_names(options.rows, [row.name for row in ROWS], "rows")
     curves = make_curves(options)
     refused = set()
     rows = run_rows(options, wanted, refused)

@@ -144,27 +144,33 @@ class Collection:
         return self.done[self.key(result)]
 
     def train_and_evaluate(self, result):
-        o = self.options
         model = []
         if result["train"] is not None:
             folder = self.train(result["train"], result["seed"])
             if folder is None:
                 return None
             model = [f"--model_dir={folder}"]
+        measured = self.evaluate(*model, *result["evaluate"])
+        if measured is None:
+            return None
+        printed, per_query = measured
+        return {"metrics": printed["metrics"], "per_query": per_query["ndcg@10"]}
+
+    def evaluate(self, *flags):
+        """What semrank-eval prints, and values by metric and query."""
+        o = self.options
         with tempfile.TemporaryDirectory() as folder:
             per_query = pathlib.Path(folder, "per_query.tsv")
-            table = self.call(
-                "semrank-eval", *model, f"--docs={o.docs}",
-                f"--queries={o.queries}", f"--qrels={o.qrels}",
-                f"--candidates={o.candidates}", "--output=json",
-                f"--per_query={per_query}", *result["evaluate"])
-            if table is None:
+            printed = self.call("semrank-eval", f"--docs={o.docs}", f"--queries={o.queries}",
+                                f"--qrels={o.qrels}", f"--candidates={o.candidates}", "--output=json",
+                                f"--per_query={per_query}", *flags)
+            if printed is None:
                 return None
-            lines = per_query.read_text(encoding="utf-8").splitlines()
-        values = [line.split("\t") for line in lines]
-        return {"metrics": json.loads(table)["metrics"],
-                "per_query": {query: float(value) for query, metric, value in values
-                              if metric == "ndcg@10"}}
+            values = collections.defaultdict(dict)
+            for line in per_query.read_text(encoding="utf-8").splitlines():
+                query, metric, value = line.split("\t")
+                values[metric][query] = float(value)
+        return json.loads(printed), values
 
     def train(self, flags, seed):
         """The folder of a model, which rankers of the same flags share; None
@@ -281,22 +287,37 @@ def print_leave_one_out(files, reference):
               f"{randomization_p(runs[chosen], runs[reference]):.3f} |")
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def argument_parser(description, results_help, required=False):
+    """The flags of every table of a judged collection."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, what in (("train", "pairs: query TAB title"),
                        ("docs", "documents: doc_id TAB title"),
                        ("queries", "judged queries: query_id TAB query"),
                        ("qrels", "their judgements, TREC qrels"),
-                       ("results", "file of finished runs, JSON lines")):
-        parser.add_argument(f"--{name}", help=what)
+                       ("results", results_help)):
+        parser.add_argument(f"--{name}", required=required, help=what)
+    parser.add_argument("--candidates", default="all", choices=("all", "judged"))
+    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
+    return parser
+
+
+def chosen_names(text, known, what):
+    """The names of a flag, which have semicolons between them; exits with an error for one that is not known."""
+    names = [name.strip() for name in text.split(";") if name.strip()]
+    unknown = set(names) - set(known)
+    if unknown:
+        sys.exit(f"no such {what}: {'; '.join(sorted(unknown))}; there are {'; '.join(known)}")
+    return names
+
+
+def parse_arguments():
+    parser = argument_parser(__doc__, "file of finished runs, JSON lines")
     parser.add_argument("--judged", default="",
                         help="judged training pairs, for negatives that were "
                         "shown (semrank-train --judged)")
-    parser.add_argument("--candidates", default="all", choices=("all", "judged"))
-    parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--variants", default="",
                         help="names with semicolons between them (default: all)")
     parser.add_argument("--reference", default=TOWER_OF_DEFAULT,
@@ -304,7 +325,6 @@ def parse_arguments():
     parser.add_argument("--leave_one_out", nargs="+", metavar="RESULTS",
                         help="files of --results, one a collection: chooses "
                         "among the variants that all of them have")
-    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     options = parser.parse_args()
     missing = [f"--{name}" for name in ("train", "docs", "queries", "qrels", "results")
                if getattr(options, name) is None]
@@ -319,10 +339,7 @@ def main():
         print_leave_one_out(options.leave_one_out, options.reference)
         return
     collection = Collection(options)
-    wanted = [name for name in options.variants.split(";") if name]
-    unknown = set(wanted) - {variant.name for variant in VARIANTS}
-    if unknown:
-        sys.exit(f"no such variants: {'; '.join(sorted(unknown))}")
+    wanted = chosen_names(options.variants, [variant.name for variant in VARIANTS], "variants")
     rows, refused = [], []
     for variant in VARIANTS:
         if wanted and variant.name not in wanted:

@@ -205,10 +205,7 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    names = [name.strip() for name in options.models.split(";") if name.strip()] or list(MODELS)
-    unknown = set(names) - set(MODELS)
-    if unknown:
-        sys.exit(f"no such models: {'; '.join(sorted(unknown))}; there are {'; '.join(MODELS)}")
+    names = quality_table.chosen_names(options.models, MODELS, "models") or list(MODELS)
     sizes = sorted(int(pairs) for pairs in options.pairs.split(","))
     curve = Curve(options)
     curve.write_log(sizes[-1])
