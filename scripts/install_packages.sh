@@ -14,6 +14,7 @@
 #
 # Says what it installs; installs nothing that is there already. Uses sudo
 # when not root.
+# shellcheck disable=SC2034  # Groups are read by their names.
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache pkg-config
@@ -44,16 +45,10 @@ usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
 wanted=()
 for group in "$@"; do
   case "$group" in
-    build) wanted+=("${build[@]}") ;;
-    demo) wanted+=("${demo[@]}") ;;
-    test) wanted+=("${test[@]}") ;;
-    integration) wanted+=("${integration[@]}") ;;
-    node) wanted+=(${node[@]+"${node[@]}"}) ;;
-    check) wanted+=("${check[@]}") ;;
-    deploy) wanted+=("${deploy[@]}") ;;
-    peers) wanted+=("${peers[@]}") ;;
-    baselines) wanted+=("${baselines[@]}") ;;
-    arm64) wanted+=("${arm64[@]}") ;;
+    build | demo | test | integration | node | check | deploy | peers | baselines | arm64)
+      declare -n packages=$group
+      wanted+=("${packages[@]}")
+      ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install_packages.sh: unknown group '$group'" >&2; usage >&2; exit 2 ;;
   esac
