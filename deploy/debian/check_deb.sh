@@ -46,14 +46,12 @@ du -h "$server_deb" "$training_deb"
 
 step "unit"
 mkdir "$work/unit"
-sed 's#^ExecStart=/usr/bin/semrank-server#ExecStart=/bin/true#' deploy/debian/semrank-server.service \
-  >"$work/unit/semrank-server.service"
-systemd-analyze verify --man=no "$work/unit/semrank-server.service"
-sed 's#^ExecStart=/usr/bin/semrank-train#ExecStart=/bin/true#' deploy/debian/semrank-train.service \
-  >"$work/unit/semrank-train.service"
-sed 's#^ExecStart=/usr/bin/semrank#ExecStart=/bin/true#' deploy/debian/semrank-import.service \
-  >"$work/unit/semrank-import.service"
+for service in server train import; do
+  sed 's#^ExecStart=/usr/bin/semrank[a-z-]*#ExecStart=/bin/true#' "deploy/debian/semrank-$service.service" \
+    >"$work/unit/semrank-$service.service"
+done
 cp deploy/debian/semrank-train.timer "$work/unit/"
+systemd-analyze verify --man=no "$work/unit/semrank-server.service"
 systemd-analyze verify --man=no "$work/unit/semrank-train.timer"
 systemd-analyze security --offline=true --threshold=20 --no-pager "$work/unit/semrank-server.service" | tail -n 1
 
