@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 
 from collection import Vocabulary, parser, read_pairs, read_texts, write_run
-from topic_models import fold_in, normalized, random_phi
+from topic_models import fold_in, log_prior, normalized, random_phi
 
 BLOCK = 1 << 9  # pairs whose posteriors are in memory together
 
@@ -79,8 +79,7 @@ def em_step(sides, theta, phis, topic_prior, word_prior, ascent_steps):
     constant), and the largest difference of topic fractions in a pair."""
     new_theta = np.full_like(theta, topic_prior)
     new_phis = [np.full_like(phi, word_prior) for phi in phis]
-    objective = topic_prior * np.log(theta).sum() if topic_prior else 0.0
-    objective += sum(word_prior * np.log(phi).sum() for phi in phis) if word_prior else 0.0
+    objective = log_prior(theta, topic_prior) + sum(log_prior(phi, word_prior) for phi in phis)
     gap = 0.0
     for first in range(0, len(theta), BLOCK):
         last = min(first + BLOCK, len(theta))

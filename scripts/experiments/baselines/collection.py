@@ -41,6 +41,11 @@ def read_pairs(path):
     return [pair for pair in pairs if pair[0] and pair[1] and pair[2] > 0]
 
 
+def clicked_titles(path):
+    """Words of the distinct titles of the pairs; none without a file."""
+    return sorted({tuple(title) for _, title, _ in read_pairs(path)}) if path else []
+
+
 class Vocabulary:
     """The `max_words` most frequent words of `texts`; ties in order of words."""
 

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from collection import Vocabulary, parser, read_pairs, read_texts, unit_rows, write_run
+from collection import Vocabulary, clicked_titles, parser, read_texts, unit_rows, write_run
 
 SIZES = (300, 300, 128)
 
@@ -205,10 +205,7 @@ def main():
     torch.set_num_threads(options.threads)
     doc_ids, docs = read_texts(options.docs)
     query_ids, queries = read_texts(options.queries)
-    titles = [text for text in docs if text]
-    if options.train:
-        titles += [list(title) for title in
-                   sorted({tuple(pair[1]) for pair in read_pairs(options.train)})]
+    titles = [text for text in docs if text] + clicked_titles(options.train)
     vocabulary = Vocabulary(titles)
     network, _ = learn(vocabulary.counts(titles), options.machine_epochs, options.epochs,
                        seed=options.seed)

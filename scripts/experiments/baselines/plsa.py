@@ -15,7 +15,7 @@ learned from, and their P(z|D) are then found with P(w|z) fixed). The papers
 score by P(Q|D) alone; --unigram_weight above 0 mixes with ULM as Wei and Croft
 do for LDA (lda.py).
 """
-from collection import Vocabulary, parser, read_pairs, read_texts, write_run
+from collection import Vocabulary, clicked_titles, parser, read_texts, write_run
 from topic_models import TopicScorer, em_step, fold_in, random_phi
 
 
@@ -41,10 +41,7 @@ def main():
     options = flags.parse_args()
     doc_ids, docs = read_texts(options.docs)
     query_ids, queries = read_texts(options.queries)
-    titles = list(docs)
-    if options.train:
-        titles += [list(title) for title in
-                   sorted({tuple(pair[1]) for pair in read_pairs(options.train)})]
+    titles = docs + clicked_titles(options.train)
     vocabulary = Vocabulary(titles)
     phi, _ = learn(vocabulary.counts(titles), options.topics, options.iterations,
                    options.topic_prior, options.word_prior, options.seed)
