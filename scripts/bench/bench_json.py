@@ -18,14 +18,13 @@ import pathlib
 import random
 import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 import grpc
 
-from bench_serving import CACHE_BYTES, ROOT, cpu_seconds, train
+from bench_serving import CACHE_BYTES, ROOT, cpu_seconds, start, train
 
 
 def varint(number):
@@ -117,30 +116,21 @@ def cpu_per_call(server, clients, seconds):
     return (cpu_seconds(server) - before) / calls * 1e6
 
 
-def start(command):
-    """The process, and the addresses of its ready line."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    ready = dict(word.split("=") for word in process.stdout.readline().split() if "=" in word)
-    if not ready:
-        sys.exit(f"{command[0]} did not start")
-    return process, ready
-
-
 def measure(arguments, name, server, noop, rows):
     make, size = CASES[name]
     words = [word for word in arguments.word_list.read_text().split() if word.isalpha()]
     rng = random.Random(1)
     method, message, bodies = make([" ".join(rng.choices(words, k=7)) for _ in range(size)])
     for inflight in arguments.inflight:
-        clients = {"gRPC": (server, [Grpc(server[1]["grpc"], method, message) for _ in range(inflight)])}
+        clients = {"gRPC": (server, [Grpc(server.grpc, method, message) for _ in range(inflight)])}
         for label, body in bodies.items():
-            clients[label] = server, [Http(server[1]["http"], label.split()[0], body) for _ in range(inflight)]
+            clients[label] = server, [Http(server.http, label.split()[0], body) for _ in range(inflight)]
         body = next(iter(bodies.values()))
-        clients["no-op HTTP"] = noop, [Http(noop[1]["http"], "/v1/rank", body) for _ in range(inflight)]
+        clients["no-op HTTP"] = noop, [Http(noop.http, "/v1/rank", body) for _ in range(inflight)]
         times = {label: [] for label in clients}
         for _ in range(arguments.rounds + 1):
-            for label, ((process, _), group) in clients.items():
-                times[label].append(cpu_per_call(process, group, arguments.seconds))
+            for label, (called, group) in clients.items():
+                times[label].append(cpu_per_call(called.process, group, arguments.seconds))
         floor = statistics.median(times["gRPC"][1:])  # the first round warms up
         for label, values in times.items():
             value = statistics.median(values[1:])
@@ -161,16 +151,16 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         model = train(arguments, pathlib.Path(folder), "linear")
-        server = start([arguments.build / "bin" / "semrank-server", f"--model_dir={model}",
-                        "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0",
-                        f"--cache_bytes={CACHE_BYTES}", "--max_inflight_texts=100000"])
+        server = start("server", [arguments.build / "bin" / "semrank-server", f"--model_dir={model}",
+                                  "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0",
+                                  f"--cache_bytes={CACHE_BYTES}", "--max_inflight_texts=100000"])
         for name in arguments.cases:
-            noop = start([arguments.build / "bench" / "noop_http_server", str(CASES[name][1])])
+            noop = start("no-op HTTP", [arguments.build / "bench" / "noop_http_server", str(CASES[name][1])])
             try:
                 measure(arguments, name, server, noop, rows)
             finally:
-                noop[0].kill()
-        server[0].kill()
+                noop.process.kill()
+        server.process.kill()
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2))
 

@@ -49,15 +49,16 @@ MODELS = {
     "dssm": ["--tower=dssm", "--hidden=300,300", "--embedding_dim=128", "--lexical=none"],
     "lexical": ["--tower=linear", "--embedding_dim=256", "--lexical=0.25"],
 }
-Server = collections.namedtuple("Server", "name process address")
+# The addresses are those of its ready line.
+Server = collections.namedtuple("Server", "name process grpc http")
 
 
 def start(name, command):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    ready = re.search(r"grpc=(\S+)", process.stdout.readline())
+    ready = dict(word.split("=", 1) for word in process.stdout.readline().split() if "=" in word)
     if not ready:
         sys.exit(f"{command[0]} did not start")
-    return Server(name, process, ready.group(1))
+    return Server(name, process, ready.get("grpc"), ready.get("http"))
 
 
 def cpu_seconds(process):
@@ -82,13 +83,13 @@ def put_documents(bench, folder, server):
             if (folder / "pairs.tsv").exists() else ["blue garden shoes for the summer"]
         documents.write_text("".join(f"{i}\t{titles[i % len(titles)]}\n" for i in range(NUM_DOCUMENTS)))
     subprocess.run([bench.build / "bin" / "semrank", "put", f"--documents={documents}", "--numeric_ids",
-                    f"--address={server.address}"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    f"--address={server.grpc}"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def load(bench, server, flags, seconds):
     """CPU us per call over all calls of the run, the others as semrank load measures them."""
     before = cpu_seconds(server.process)
-    done = subprocess.run([bench.build / "bin" / "semrank", "load", f"--address={server.address}", "--output=json", "--deadline=inf",
+    done = subprocess.run([bench.build / "bin" / "semrank", "load", f"--address={server.grpc}", "--output=json", "--deadline=inf",
                            f"--duration={seconds}s", "--warmup=0s", *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     cpu = cpu_seconds(server.process) - before
     report = json.loads(done.stdout)
