@@ -13,24 +13,21 @@ import argparse
 import http.client
 import json
 import pathlib
-import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+from bench_serving import start
 
 
 class Server:
     def __init__(self, binaries: str, model_dir: str):
         self.folder = tempfile.TemporaryDirectory()
-        self.process = subprocess.Popen(
-            [pathlib.Path(binaries) / "semrank-server", f"--model_dir={model_dir}", f"--events={self.folder.name}/events",
-             "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        ready = re.search(r"http=(\S+)", self.process.stdout.readline())
-        if not ready:
-            sys.exit(f"{binaries}/semrank-server did not start")
-        self.connection = http.client.HTTPConnection(ready[1])
+        _, self.process, _, address = start("server", [
+            pathlib.Path(binaries) / "semrank-server", f"--model_dir={model_dir}", f"--events={self.folder.name}/events",
+            "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"])
+        self.connection = http.client.HTTPConnection(address)
         self.rounds = []
 
     def stop(self) -> None:

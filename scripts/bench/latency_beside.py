@@ -31,20 +31,17 @@ import tempfile
 import threading
 import urllib.request
 
+from bench_serving import start
+
 BATCH_TEXTS = 9_999  # and the query
 
 
 class Server:
     def __init__(self, binaries: pathlib.Path, model_dir: pathlib.Path, *flags: str):
         self.semrank = binaries / "semrank"
-        self.process = subprocess.Popen(
-            [binaries / "semrank-server", f"--model_dir={model_dir}", "--model_poll_interval=100ms",
-             "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0", *flags],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        ready = re.search(r"grpc=(\S+) http=(\S+)", self.process.stdout.readline())
-        if not ready:
-            sys.exit("semrank-server did not start")
-        self.address, self.http = ready.groups()
+        _, self.process, self.address, self.http = start("server", [
+            binaries / "semrank-server", f"--model_dir={model_dir}", "--model_poll_interval=100ms",
+            "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0", *flags])
 
     def stop(self) -> None:
         self.process.terminate()
