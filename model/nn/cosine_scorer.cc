@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 #include "model/nn/dot_block.h"
@@ -55,17 +54,6 @@ constexpr std::size_t kComparedKeys = 8;
 
 // Below this many keys a full sort is cheaper than finding the best ones.
 constexpr std::size_t kMinBuffer = 2048;
-
-namespace hn = hwy::HWY_NAMESPACE;
-constexpr hn::ScalableTag<std::int16_t> kInt16;
-constexpr hn::ScalableTag<std::int32_t> kInt32;
-constexpr hn::Rebind<std::int8_t, hn::ScalableTag<std::int16_t>> kInt8;
-
-// Below this many rows preparing the query costs more than integers save.
-constexpr std::size_t kMinIntegerRows = 32;
-constexpr int kCacheLineBytes = 64;
-// Beyond it a sum could leave the range of float32, which ends it at infinity.
-constexpr float kLargestIntegerScale = 0x1p60f;
 
 // Sort key: ascending keys are descending scores, then ascending indices. The
 // high half is the score's bits, mapped to an integer that is lower for a
@@ -226,101 +214,8 @@ void ScoreRows(const float* query, std::span<const std::byte* const> rows,
   }
 }
 
-// A query that is rounded as int8 rows are: multiples of `scale`.
-struct IntegerQuery {
-  float scale;
-  // Zeros follow the last element, up to a whole vector.
-  std::array<std::int16_t, kMaxIntegerDim + hn::MaxLanes(kInt16)> values;
-};
-
-// Returns false if its products with int8 rows are not integers that
-// float32 holds.
-bool PrepareIntegerQuery(const float* query, int dim, IntegerQuery& integers) {
-  const std::span elements(query, static_cast<std::size_t>(dim));
-  if (dim > kMaxIntegerDim || !IsRounded(VectorPrecision::kInt8, elements)) {
-    return false;
-  }
-  // A row of int8: the scale in 4 bytes, then `dim` elements. Widening them
-  // once here saves it for each of the rows.
-  alignas(4) std::byte row[kInt8ScaleBytes + kMaxIntegerDim];
-  EncodeRow(query, {dim, VectorPrecision::kInt8}, row);
-  std::memcpy(&integers.scale, row, sizeof(integers.scale));
-  const auto* const from =
-      reinterpret_cast<const std::int8_t*>(row + kInt8ScaleBytes);
-  std::copy_n(from, dim, integers.values.begin());
-  std::fill_n(integers.values.begin() + dim, hn::MaxLanes(kInt16), 0);
-  // The condition is false for NaN.
-  return integers.scale <= kLargestIntegerScale;
-}
-
-// As DotBlock of int8 rows, in integers: half the instructions. The bits are
-// the same, because every sum of DotBlock is exact for such a query.
-template <int Count, typename Prefetch>
-void DotIntegers(const IntegerQuery& query, const std::byte* const* rows,
-                 int dim, float* scores, Prefetch prefetch) {
-  const int lanes = static_cast<int>(hn::Lanes(kInt16));
-  hn::Vec<decltype(kInt32)> even[Count];
-  hn::Vec<decltype(kInt32)> odd[Count];
-  simd::Unroll<Count>([&](auto r)
-                          HWY_ATTR { even[r] = odd[r] = hn::Zero(kInt32); });
-  const auto add = [&](auto r, int at, const std::int8_t* elements) HWY_ATTR {
-    even[r] = hn::ReorderWidenMulAccumulate(
-        kInt32, hn::LoadU(kInt16, query.values.data() + at),
-        hn::PromoteTo(kInt16, hn::LoadU(kInt8, elements)), even[r], odd[r]);
-  };
-  const auto elements = [&](auto r) HWY_ATTR {
-    return reinterpret_cast<const std::int8_t*>(rows[r] + kInt8ScaleBytes);
-  };
-  int i = 0;
-  for (; i + lanes <= dim; i += lanes) {
-    if (i % kCacheLineBytes == 0) prefetch(i);
-    simd::Unroll<Count>([&](auto r) HWY_ATTR { add(r, i, elements(r) + i); });
-  }
-  if (i < dim) {
-    simd::Unroll<Count>([&](auto r) HWY_ATTR {
-      std::int8_t rest[hn::MaxLanes(kInt8)] = {};
-      std::memcpy(rest, elements(r) + i, static_cast<std::size_t>(dim - i));
-      add(r, i, rest);
-    });
-  }
-  // The scale precedes the elements, so a row may reach into a cache line that
-  // the loop has not asked for.
-  prefetch(kInt8ScaleBytes + dim - 1);
-  simd::Unroll<Count>([&](auto r) HWY_ATTR {
-    float scale;
-    std::memcpy(&scale, rows[r], sizeof(scale));
-    const std::int32_t sum =
-        hn::GetLane(hn::SumOfLanes(kInt32, hn::Add(even[r], odd[r])));
-    scores[r] = static_cast<float>(sum) * query.scale * scale;
-  });
-}
-
-void ScoreInIntegers(const IntegerQuery& query,
-                     std::span<const std::byte* const> rows, int dim,
-                     std::span<float> scores) {
-  std::size_t i = 0;
-  for (; i + kBlockDocuments <= rows.size(); i += kBlockDocuments) {
-    // The last blocks prefetch rows that are already in a cache, which
-    // costs nothing.
-    const std::size_t ahead =
-        std::min(i + kPrefetchDocuments, rows.size() - kBlockDocuments);
-    DotIntegers<kBlockDocuments>(query, &rows[i], dim, &scores[i],
-                                 PrefetchRows{&rows[ahead]});
-  }
-  for (; i < rows.size(); ++i) {
-    DotIntegers<1>(query, &rows[i], dim, &scores[i], NoPrefetch());
-  }
-}
-
 void ScoreFar(const float* query, std::span<const std::byte* const> rows,
               RowFormat format, std::span<float> scores) {
-  if (format.precision == VectorPrecision::kInt8 &&
-      rows.size() >= kMinIntegerRows) {
-    IntegerQuery integers;
-    if (PrepareIntegerQuery(query, format.dim, integers)) {
-      return ScoreInIntegers(integers, rows, format.dim, scores);
-    }
-  }
   ScoreRows<true>(query, rows, format, scores);
 }
 
