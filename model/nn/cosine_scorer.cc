@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "model/nn/dot_block.h"
 
@@ -45,6 +46,7 @@ constexpr std::size_t kPrefetchDocuments = 16;
 // latency from L2 to L1 overlaps with the products. For 1,000 rows in memory
 // this takes 0.7 of the time of prefetching into L1 (Zen 4).
 constexpr int kPrefetchIntoL2 = 2;
+constexpr std::size_t kCacheLineBytes = 64;
 
 // Up to this size comparing each key with all others is faster than VQSort,
 // which draws random numbers for its pivots by a system call.
@@ -132,28 +134,47 @@ void SelectKeys(std::span<const float> scores, std::size_t top_k,
   keys.resize(top_k);
 }
 
+void PrefetchLine(const std::byte* memory) {
+  __builtin_prefetch(memory, /*rw=*/0, kPrefetchIntoL2);
+}
+
+// Prefetches four vectors as a whole.
+void PrefetchBlock(const std::byte* const* rows, std::size_t num_bytes) {
+  for (int r = 0; r < kBlockDocuments; ++r) {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(rows[r]) % kCacheLineBytes;
+    const std::byte* const line = rows[r] - offset;
+    for (std::size_t i = 0; i < offset + num_bytes; i += kCacheLineBytes) {
+      PrefetchLine(line + i);
+    }
+  }
+}
+
 // Prefetches one cache line of each of four vectors, while as much of four
-// others is used: a vector prefetched as a whole is more lines than the
-// processor fetches at once, and the use of the others would wait behind them.
-struct PrefetchRows {
+// others is used.
+struct PrefetchLines {
   const std::byte* const* rows;
   void operator()(int byte) const {
-    simd::Unroll<kBlockDocuments>([&](auto r) HWY_ATTR {
-      __builtin_prefetch(rows[r] + byte, /*rw=*/0, kPrefetchIntoL2);
-    });
+    simd::Unroll<kBlockDocuments>(
+        [&](auto r) HWY_ATTR { PrefetchLine(rows[r] + byte); });
   }
 };
 
-// Without prefetches the rows are already in a cache.
+// Without prefetches the rows are already in a cache. If prefetches of float32
+// alternated with products, a product that waits for its row would keep the
+// processor from the next prefetch: 1,000 rows of 1 KiB in memory take 1.4
+// times as long then. Rows of bf16 have fewer lines and more instructions a
+// line; they take 1.1 times as long if they are prefetched as a whole (Zen 4).
 template <typename Row, bool Far>
 void ScoreBlock(const float* query, const std::byte* const* rows,
                 const std::byte* const* ahead, int dim, float* scores) {
-  if constexpr (Far) {
+  if constexpr (Far && !std::is_same_v<Row, float>) {
     DotBlock<kBlockDocuments, Row>(query, rows, dim, scores,
-                                   PrefetchRows{ahead});
-  } else {
-    DotBlock<kBlockDocuments, Row>(query, rows, dim, scores);
+                                   PrefetchLines{ahead});
+    return;
   }
+  if (Far) PrefetchBlock(ahead, static_cast<std::size_t>(dim) * sizeof(Row));
+  DotBlock<kBlockDocuments, Row>(query, rows, dim, scores);
 }
 
 template <typename Row, bool Far>
