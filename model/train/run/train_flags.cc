@@ -30,7 +30,7 @@ namespace semrank {
 namespace {
 
 // A published model that training begins from (--init_from) determines the
-// shape of the towers (or of SSI's W), the initial weights (start_weights.h)
+// shape of the towers (or of SSI's W), the initial weights (make_trainer.h)
 // and the vocabulary, which grows by that of the run's texts. SSI takes words,
 // idf and correlated words from the model as they are, because with others its
 // weights would mean something else.
