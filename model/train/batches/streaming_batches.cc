@@ -221,7 +221,7 @@ std::int64_t StreamingBatches::WaitForRoom() {
     // Slots are a ring by batch number. A new batch may only take the slot of
     // one that the trainer no longer uses.
     const std::int64_t first_held = next_used_ - (in_use_ ? 1 : 0);
-    if (next_made_ - first_held < static_cast<std::int64_t>(slots_.size())) {
+    if (next_made_ - first_held < std::ssize(slots_)) {
       return next_made_++;
     }
     changed_.Wait(mutex_);

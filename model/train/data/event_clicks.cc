@@ -76,8 +76,7 @@ class ListSorter {
     std::string text;
     const bool usable =
         NormalizeText(joined, data_.normalizer_version, text).ok() &&
-        !text.empty() &&
-        static_cast<std::int64_t>(text.size()) <= data_.max_text_bytes;
+        !text.empty() && std::ssize(text) <= data_.max_text_bytes;
     return usable ? std::optional(std::move(text)) : std::nullopt;
   }
 

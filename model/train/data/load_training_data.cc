@@ -99,7 +99,7 @@ DataStatistics Describe(const std::vector<TextPair>& pairs,
                         const std::vector<TextId>& queries,
                         const std::vector<TextId>& titles) {
   DataStatistics statistics;
-  statistics.train_pairs = static_cast<std::int64_t>(pairs.size());
+  statistics.train_pairs = std::ssize(pairs);
   for (const TextPair& pair : pairs) statistics.clicks += pair.clicks;
   for (const TextId id : queries) statistics.queries.Add(texts.text(id));
   for (const TextId id : titles) statistics.titles.Add(texts.text(id));
@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<TextId>> TakeCatalogue(
   }
   SEMRANK_ASSIGN_OR_RETURN(catalogue,
                            ReadCatalogue(options.data, bad_lines, texts));
-  statistics.catalogue_titles = static_cast<std::int64_t>(catalogue.size());
+  statistics.catalogue_titles = std::ssize(catalogue);
   // The fit of the lexical weight weighs known and new titles by this
   // share (lexical_fit.h).
   statistics.known_share = ShareOfTitles(catalogue, titles, is_sampled);
@@ -139,7 +139,7 @@ TrainingData MakeData(const TrainOptions& options, const TextInterner& texts,
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
   TrainingData data = {.featurizer = std::move(featurizer),
                        .bags = std::move(bags)};
-  statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
+  statistics.valid_pairs = std::ssize(valid_pairs);
   statistics.bad_lines = bad_lines.count();
   statistics.features = NumListedFeatures(data.featurizer);
   data.statistics = statistics;
@@ -198,7 +198,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   std::vector<TextPair> judged_earlier;
   if (earlier.num_added > 0) {
     judged_earlier = HoldOutJudged(options.data, texts, train_pairs);
-    earlier.num_added -= static_cast<std::int64_t>(judged_earlier.size());
+    earlier.num_added -= std::ssize(judged_earlier);
   }
   for (const auto& held_out : {judged_new, judged_earlier}) {
     earlier.omitted.insert(earlier.omitted.end(), held_out.begin(),
@@ -244,8 +244,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   // The number of features is known here for the first time, and with it the
   // size of the model.
   SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
-      PairBytes(static_cast<std::int64_t>(train_pairs.size()), texts.size(),
-                texts.num_characters()),
+      PairBytes(std::ssize(train_pairs), texts.size(), texts.num_characters()),
       options, featurizer.num_features()));
   absl::FPrintF(stderr,
                 "%d pairs (%d queries, %d titles) for training, %d for "

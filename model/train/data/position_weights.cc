@@ -32,7 +32,7 @@ absl::StatusOr<TableLine> ParseTableLine(std::string_view line) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s between tabs, not position, examination and perhaps a standard "
         "error",
-        CountText(static_cast<std::int64_t>(fields.size()), "field")));
+        CountText(std::ssize(fields), "field")));
   }
   TableLine parsed;
   if (!absl::SimpleAtoi(fields[0], &parsed.position) || parsed.position < 1 ||
@@ -112,7 +112,7 @@ absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path) {
     curve.positions.push_back(point);
     // The map is in the order of positions, so the first gap is the
     // first difference.
-    const auto expected = static_cast<std::int64_t>(curve.positions.size());
+    const auto expected = std::ssize(curve.positions);
     if (position == expected) continue;
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: position %d is missing, though there is %d", path,
@@ -139,7 +139,7 @@ double PositionWeights::Of(std::int64_t position) const {
   if (!corrects() || position == 0) return 1;
   // Clicks beyond the curve are rare. The weight of its last position is the
   // largest that the data support.
-  const auto last = static_cast<std::int64_t>(curve_.positions.size());
+  const auto last = std::ssize(curve_.positions);
   const ExaminedPosition& examined =
       curve_.positions[std::min(position, last) - 1];
   // A curve that is estimated may exceed 1 by chance.

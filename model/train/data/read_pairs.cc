@@ -203,11 +203,10 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
       return absl::OutOfRangeError("the pairs do not fit in memory");
     }
     if (pairs.size() % kPairsPerUpdate == 0) {
-      progress.UpdateTo(reader.fraction_read(),
-                        static_cast<std::int64_t>(pairs.size()));
+      progress.UpdateTo(reader.fraction_read(), std::ssize(pairs));
     }
   }
-  progress.Finish(static_cast<std::int64_t>(pairs.size()));
+  progress.Finish(std::ssize(pairs));
   if (reader.num_without_clicks() > 0) {
     absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
                   reader.num_without_clicks(),

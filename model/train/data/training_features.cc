@@ -128,12 +128,12 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& features,
     for (const std::uint32_t bucket : buckets) frequencies[bucket] += times;
   };
   for (const TextId id : ids) count(id, 1);
-  auto num_texts = static_cast<std::int64_t>(ids.size());
+  auto num_texts = std::ssize(ids);
   // Each query counts query_count times in all; the loop above has counted
   // it once.
   if (query_count > 1) {
     for (const TextId id : queries) count(id, query_count - 1);
-    num_texts += static_cast<std::int64_t>(queries.size()) * (query_count - 1);
+    num_texts += std::ssize(queries) * (query_count - 1);
   }
   // A bucket that no text has gets the highest idf: queries may have it.
   std::vector<float> idf;

@@ -56,7 +56,7 @@ std::vector<TensorView> Tensors(ModelTrainer& trainer,
   std::vector<TensorView> tensors;
   for (const StateTensor& state : trainer.State()) {
     tensors.push_back({std::string(kState) + state.name,
-                       {static_cast<std::int64_t>(state.values.size())},
+                       {std::ssize(state.values)},
                        state.values.data()});
   }
   // The best weights are older than the state, and no function of it.

@@ -47,9 +47,7 @@ class ClickedTexts {
                       : absl::OutOfRangeError("this is not a small log");
   }
 
-  bool is_small() const {
-    return static_cast<std::int64_t>(pairs_.size()) <= kMaxPairsForGeneral;
-  }
+  bool is_small() const { return std::ssize(pairs_) <= kMaxPairsForGeneral; }
   const KnownShare& share() const { return language_.share(); }
 
  private:

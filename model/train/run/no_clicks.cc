@@ -120,8 +120,7 @@ absl::StatusOr<std::int64_t> Publish(const TrainOptions& options,
   for (const auto& [name, tensor] : towers.weights.tensors) {
     tensors.push_back(tensor);
   }
-  tensors.push_back(
-      {kLexicalIdfTensor, {static_cast<std::int64_t>(idf.size())}, idf.data()});
+  tensors.push_back({kLexicalIdfTensor, {std::ssize(idf)}, idf.data()});
   return PublishModel(options.data.model_dir,
                       {.config = std::move(config),
                        .featurizer = towers.featurizer.get(),
@@ -136,9 +135,7 @@ absl::StatusOr<CatalogueModel> PublishWithoutClicks(
   TextInterner titles;
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<TextId> ids,
                            ReadCatalogue(options.data, bad_lines, titles));
-  CatalogueModel model = {
-      .version_dir = "",
-      .num_titles = static_cast<std::int64_t>(titles.size())};
+  CatalogueModel model = {.version_dir = "", .num_titles = std::ssize(titles)};
   std::shared_ptr<const TwoTowerModel> general;
   if (!general_dir.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(general, LoadModel(general_dir));

@@ -23,7 +23,7 @@ void TensorCopies::Assign(std::span<const TensorView> tensors) {
 std::int64_t TensorBytes(std::span<const TensorView> tensors) {
   std::int64_t bytes = 0;
   for (const TensorView& tensor : tensors) {
-    bytes += static_cast<std::int64_t>(tensor.bytes().size());
+    bytes += std::ssize(tensor.bytes());
   }
   return bytes;
 }

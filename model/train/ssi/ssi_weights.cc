@@ -144,7 +144,7 @@ class CompanionCounter {
   const std::vector<Correlation>& Rank(std::uint32_t of,
                                        std::span<const TextId> documents) {
     Count(documents);
-    const auto frequency = static_cast<std::int64_t>(documents.size());
+    const auto frequency = std::ssize(documents);
     found_.clear();
     if (of < together_.size()) found_.push_back({1, of});
     const auto num_own = static_cast<std::ptrdiff_t>(found_.size());
@@ -269,7 +269,7 @@ std::vector<TensorView> SsiWeights::Tensors() const {
   }
   if (!mixing.empty()) tensors.push_back({kMixingTensor, {1}, mixing.data()});
   if (words.empty()) return tensors;
-  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(words.size())};
+  std::vector<std::int64_t> shape = {std::ssize(words)};
   if (Sparse().matrix != nullptr) shape = {num_words, num_words};
   tensors.push_back({WordsTensor(), shape, words.data()});
   return tensors;

@@ -67,12 +67,12 @@ std::string FormatKeptPairs(const TextInterner& texts,
     HashedPair hashed = Hashed(texts, pair);
     // A full map has the lowest hashes so far. A pair above its last entry
     // cannot come in, and most pairs of a large log are such.
-    const bool is_full = static_cast<std::int64_t>(sample.size()) == max_pairs;
+    const bool is_full = std::ssize(sample) == max_pairs;
     if (is_full && sample.rbegin()->first < hashed) continue;
     // A log may have a pair in several lines; its clicks are added up,
     // corrected for their positions.
     sample[std::move(hashed)] += static_cast<double>(pair.clicks) * pair.weight;
-    if (static_cast<std::int64_t>(sample.size()) > max_pairs) {
+    if (std::ssize(sample) > max_pairs) {
       sample.erase(std::prev(sample.end()));
     }
   }
@@ -129,7 +129,7 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
     lines_of_kept.insert(std::move(hashed.second));
   }
   // A sample that is not full has all pairs.
-  if (static_cast<std::int64_t>(kept.size()) < max_pairs) {
+  if (std::ssize(kept) < max_pairs) {
     highest = std::numeric_limits<std::uint64_t>::max();
   }
   PairSet counted;

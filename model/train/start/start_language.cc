@@ -61,8 +61,7 @@ absl::Status StartLanguage::Check(std::string_view start) const {
   const bool lists_language =
       words.has_value() && words->words().size() >= kWordsOfLanguage;
   const bool is_foreign_language =
-      static_cast<std::int64_t>(words_.size()) >= kDecisiveWords &&
-      share_.OfWords() < 0.5 &&
+      std::ssize(words_) >= kDecisiveWords && share_.OfWords() < 0.5 &&
       (lists_language || share_.OfNgrams() < kMinNgramsOfLanguage);
   if (!is_foreign_script && !is_foreign_language) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(

@@ -94,7 +94,7 @@ std::vector<TensorView> AllTensors(std::vector<TensorView> weights,
   // idf is not learned, so the trainer does not have it among its weights.
   if (config.has_lexical()) {
     weights.push_back({kLexicalIdfTensor,
-                       {static_cast<std::int64_t>(data.lexical_idf.size())},
+                       {std::ssize(data.lexical_idf)},
                        data.lexical_idf.data()});
   }
   return weights;
