@@ -28,12 +28,6 @@ struct PairedValues {
   std::vector<double> candidate;
 };
 
-double Mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
 JudgementTest MakeTest(std::string clicks, std::size_t num_lists,
                        const PairedValues& values) {
   // Both models rank the same queries, so the variance between queries cancels
@@ -46,8 +40,8 @@ JudgementTest MakeTest(std::string clicks, std::size_t num_lists,
   return {.clicks = std::move(clicks),
           .num_queries = differences.size(),
           .num_lists = num_lists,
-          .served = Mean(values.served),
-          .candidate = Mean(values.candidate),
+          .served = MeanOf(values.served).mean,
+          .candidate = MeanOf(values.candidate).mean,
           .delta = comparison.delta,
           .standard_error = comparison.standard_error,
           .p = comparison.t_test_p};
@@ -115,7 +109,7 @@ std::vector<double> MeansOfQueries(const ClickedLists& lists,
   std::vector<double> values;
   values.reserve(by_query.size());
   for (const auto& [query, of_query] : by_query) {
-    values.push_back(Mean(of_query));
+    values.push_back(MeanOf(of_query).mean);
   }
   return values;
 }
@@ -168,24 +162,16 @@ absl::StatusOr<PairedValues> RankPairs(
   return values;
 }
 
-// The squared standard error of the mean.
-double SquaredError(const std::vector<double>& values) {
-  const auto count = static_cast<double>(values.size());
-  if (count < 2) return 0;
-  const double mean = Mean(values);
-  double sum = 0;
-  for (const double value : values) sum += (value - mean) * (value - mean);
-  return sum / (count - 1) / count;
-}
-
 ClickFit FitOf(const std::vector<double>& of_new,
                const std::vector<double>& of_earlier) {
+  const MeanAndError mean_new = MeanOf(of_new);
+  const MeanAndError mean_earlier = MeanOf(of_earlier);
   ClickFit fit = {.num_new = of_new.size(),
                   .num_earlier = of_earlier.size(),
-                  .of_new = Mean(of_new),
-                  .of_earlier = Mean(of_earlier)};
+                  .of_new = mean_new.mean,
+                  .of_earlier = mean_earlier.mean};
   const double error =
-      std::sqrt(SquaredError(of_new) + SquaredError(of_earlier));
+      std::hypot(mean_new.standard_error, mean_earlier.standard_error);
   if (error > 0) {
     // Two-sided, by the normal distribution: there are at least
     // kMinJudgedQueries of each kind where it decides.
