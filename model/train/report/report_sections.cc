@@ -1,5 +1,7 @@
 #include "model/train/report/report_sections.h"
 
+#include <google/protobuf/descriptor.h>
+
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,7 +14,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "model/base/resources.h"
-#include "model/base/strings.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
 #include "model/cli/progress.h"
@@ -118,10 +119,8 @@ NumberRow RankerRow(std::string name, const MetricSummary& metrics) {
 
 // Says on which queries the rankers were measured.
 std::string DescribeQueries(const RankerComparison& comparison) {
-  const std::string queries =
-      GroupDigits(static_cast<std::int64_t>(comparison.num_queries));
-  const std::string titles =
-      GroupDigits(static_cast<std::int64_t>(comparison.num_titles));
+  const std::string queries = GroupDigits(comparison.num_queries);
+  const std::string titles = GroupDigits(comparison.num_titles);
   if (comparison.judged) {
     return absl::StrCat(queries, " judged queries: their relevant documents ",
                         "are to be found among ", titles, ".");
@@ -154,21 +153,14 @@ std::string CatalogueRow(const DataStatistics& data) {
 
 // "linear" for TOWER_KIND_LINEAR: the file has the names of the enumerations.
 std::string PlainValue(const std::string& value) {
-  // A prefix belongs to an enumeration of model_config.proto; a value of
-  // another one would be shown as it is.
-  static constexpr std::string_view kPrefixes[] = {
-      "TOWER_KIND_",          "ACTIVATION_",        "FEATURE_KIND_",
-      "SCORE_KIND_",          "LOSS_KIND_",         "SSI_VARIANT_",
-      "NEGATIVE_SAMPLING_",   "OPTIMIZER_",         "CLICK_USE_",
-      "LEARNING_RATE_DECAY_", "FEATURE_WEIGHTING_", "CORRELATED_PAIRING_",
-      "WEIGHT_ENCODING_"};
-  for (const std::string_view prefix : kPrefixes) {
-    if (!value.starts_with(prefix)) continue;
-    return absl::StrReplaceAll(
-        absl::AsciiStrToLower(ToAbsl(value).substr(prefix.size())),
-        {{"_", " "}});
-  }
-  return value;
+  const google::protobuf::EnumValueDescriptor* const found =
+      v1::ModelConfig::descriptor()->file()->FindEnumValueByName(value);
+  if (found == nullptr) return value;
+  // The first value of each enumeration is PREFIX_UNSPECIFIED.
+  const std::size_t prefix =
+      found->type()->value(0)->name().rfind("UNSPECIFIED");
+  return absl::StrReplaceAll(absl::AsciiStrToLower(value.substr(prefix)),
+                             {{"_", " "}});
 }
 
 // Appends a row for each value; the name of a nested one is "a.b.c".
@@ -238,11 +230,8 @@ std::string JudgementTable(const CandidateJudgement& judgement) {
   std::vector<NumberRow> rows;
   for (const JudgementTest& test : judgement.tests) {
     rows.push_back(
-        {.cells = {test.clicks,
-                   GroupDigits(static_cast<std::int64_t>(test.num_queries)),
-                   test.num_lists == 0
-                       ? ""
-                       : GroupDigits(static_cast<std::int64_t>(test.num_lists)),
+        {.cells = {test.clicks, GroupDigits(test.num_queries),
+                   test.num_lists == 0 ? "" : GroupDigits(test.num_lists),
                    Number(test.candidate), Number(test.served),
                    absl::StrFormat("%+.4f", test.delta),
                    Number(test.standard_error),
@@ -274,9 +263,8 @@ std::string Examples(const RankerComparison& comparison) {
       "the %s ones are marked. The examples are some of the %s queries, of %s, "
       "that have a %s title among the first %d.</p>\n"
       "<div class=\"examples\">\n",
-      mark, GroupDigits(static_cast<std::int64_t>(comparison.num_hits)),
-      GroupDigits(static_cast<std::int64_t>(comparison.num_queries)), mark,
-      kExampleDepth);
+      mark, GroupDigits(comparison.num_hits),
+      GroupDigits(comparison.num_queries), mark, kExampleDepth);
   for (const ExampleRanking& example : comparison.examples) {
     absl::StrAppendFormat(&html, "<div>\n<h3>%s</h3>\n<ol>\n",
                           EscapeHtml(example.query));
