@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -77,29 +76,22 @@ std::optional<std::int64_t> FindPublished(const std::string& model_dir,
   return version;
 }
 
-// Options that decide a weight. Others may differ in a resumed run, which is
-// published as the run that it continues; paths stay private.
+// Paths stay private.
+constexpr std::string_view kPathFlags[] = {
+    "train",         "events",      "docs",          "judged",
+    "position_bias", "valid_pairs", "valid_queries", "valid_docs",
+    "valid_qrels",   "model_dir"};
+// These may differ in a resumed run, which is published as the run that it
+// continues.
+constexpr std::string_view kNeutralFlags[] = {
+    "threads",       "judge_days",       "keep_pairs",
+    "max_bad_lines", "checkpoint_every", "checkpoint_batches",
+    "force",         "publish",          "resume"};
+
+// Options that decide a weight.
 bool IsKept(std::string_view flag) {
-  static constexpr std::string_view kLeftOut[] = {"train",
-                                                  "events",
-                                                  "judge_days",
-                                                  "docs",
-                                                  "judged",
-                                                  "position_bias",
-                                                  "valid_pairs",
-                                                  "valid_queries",
-                                                  "valid_docs",
-                                                  "valid_qrels",
-                                                  "model_dir",
-                                                  "max_bad_lines",
-                                                  "keep_pairs",
-                                                  "threads",
-                                                  "force",
-                                                  "publish",
-                                                  "resume",
-                                                  "checkpoint_every",
-                                                  "checkpoint_batches"};
-  return std::ranges::find(kLeftOut, flag) == std::end(kLeftOut);
+  return std::ranges::find(kPathFlags, flag) == std::end(kPathFlags) &&
+         std::ranges::find(kNeutralFlags, flag) == std::end(kNeutralFlags);
 }
 
 // In seconds. A build that is to be repeated byte for byte sets it
@@ -153,10 +145,8 @@ std::string WithError(const MetricSummary& ranker) {
 
 // The model beside the baselines: one or two lines.
 std::string DescribeComparison(const RankerComparison& comparison) {
-  const std::string queries =
-      GroupDigits(static_cast<std::int64_t>(comparison.num_queries));
-  const std::string titles =
-      GroupDigits(static_cast<std::int64_t>(comparison.num_titles));
+  const std::string queries = GroupDigits(comparison.num_queries);
+  const std::string titles = GroupDigits(comparison.num_titles);
   const bool few = comparison.num_queries < kFewQueries;
   // Few held-out queries come with few titles, among which every ranker looks
   // far better than in the catalogue.
@@ -198,17 +188,10 @@ void AddJudgement(const CandidateJudgement& judgement,
                     {"p", judgement.fit->p}};
 }
 
-const char* NameOf(RunOutcome outcome) {
-  switch (outcome) {
-    case RunOutcome::kPublished:
-      return "published";
-    case RunOutcome::kRejected:
-      return "rejected";
-    case RunOutcome::kUnchanged:
-      return "unchanged";
-  }
-  return "";
-}
+constexpr Named<RunOutcome> kOutcomeNames[] = {
+    {"published", RunOutcome::kPublished},
+    {"rejected", RunOutcome::kRejected},
+    {"unchanged", RunOutcome::kUnchanged}};
 
 void AddComparison(const RankerComparison& comparison,
                    nlohmann::ordered_json& summary) {
@@ -237,7 +220,8 @@ void AddComparison(const RankerComparison& comparison,
 }  // namespace
 
 std::string FormatSummaryJson(const TrainingSummary& summary) {
-  nlohmann::ordered_json json = {{"outcome", NameOf(summary.outcome)}};
+  nlohmann::ordered_json json = {
+      {"outcome", NameOf(summary.outcome, kOutcomeNames)}};
   if (!summary.reason.empty()) json["reason"] = summary.reason;
   if (summary.judgement) AddJudgement(*summary.judgement, json);
   json["version_dir"] = summary.version_dir;
@@ -335,9 +319,7 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
     }
     version = *published;
   }
-  return TrainingSummary{.version_dir = (std::filesystem::path(model_dir) /
-                                         std::to_string(*version))
-                                            .string(),
+  return TrainingSummary{.version_dir = VersionPath(model_dir, *version),
                          .version = *version,
                          .best = state.best(),
                          .epochs_run = epochs_run,
