@@ -19,10 +19,10 @@ void AppendField(std::string_view text, std::string& lines) {
 }  // namespace
 
 void ClickRows::Add(TextId query, TextId title, std::uint32_t position,
-                    bool clicked) {
+                    std::uint32_t clicks, std::uint32_t impressions) {
   Sums& sums = sums_[{query, title, position}];
-  ++sums.impressions;
-  if (clicked) ++sums.clicks;
+  sums.clicks += clicks;
+  sums.impressions += impressions;
 }
 
 // The order of the hash map differs from run to run; that of the rows must not,

@@ -30,9 +30,9 @@ struct ClickRow {
 
 class ClickRows {
  public:
-  // Counts one impression of a title and its click, if it has one. `position`
-  // is from 1.
-  void Add(TextId query, TextId title, std::uint32_t position, bool clicked);
+  // Counts impressions of a title and clicks on them. `position` is from 1.
+  void Add(TextId query, TextId title, std::uint32_t position,
+           std::uint32_t clicks, std::uint32_t impressions = 1);
 
   // By query and title, in the order in which each was first shown, and
   // position.

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <limits>
 #include <string_view>
-#include <tuple>
-#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
@@ -24,24 +22,6 @@
 
 namespace semrank {
 namespace {
-
-// Adds up the rows of one query, title and position.
-std::vector<ClickRow> AddUpRows(std::vector<ClickRow> rows) {
-  const auto key = [](const ClickRow& row) {
-    return std::tuple(row.query, row.title, row.position);
-  };
-  std::ranges::sort(rows, {}, key);
-  std::vector<ClickRow> sums;
-  for (const ClickRow& row : rows) {
-    if (sums.empty() || key(sums.back()) != key(row)) {
-      sums.push_back(row);
-    } else {
-      sums.back().clicks += row.clicks;
-      sums.back().impressions += row.impressions;
-    }
-  }
-  return sums;
-}
 
 // Fewer queries may be ids by chance.
 constexpr std::size_t kMinIds = 20;
@@ -243,7 +223,7 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
       files, PairLines::kAll, bad_lines,
       {options.data.max_text_bytes, options.data.normalizer_version});
   TextInterner texts;
-  std::vector<ClickRow> rows;
+  ClickRows rows;
   ClickPair pair;
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
@@ -258,13 +238,10 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
           pair.query, pair.title));
     }
     const TextPair interned = InternPair(pair, texts);
-    rows.push_back({.query = interned.query,
-                    .title = interned.title,
-                    .position = CappedClicks(pair.position),
-                    .clicks = CappedClicks(pair.clicks),
-                    .impressions = CappedClicks(pair.impressions)});
+    rows.Add(interned.query, interned.title, CappedClicks(pair.position),
+             CappedClicks(pair.clicks), CappedClicks(pair.impressions));
   }
-  return AddUpRows(std::move(rows));
+  return rows.Sorted();
 }
 
 absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
