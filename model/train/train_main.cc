@@ -7,18 +7,17 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/progress.h"
 #include "model/cli/standard_streams.h"
 #include "model/train/distributed/process_launch.h"
 #include "model/train/options/unused_flags.h"
 #include "model/train/run/general_start.h"
 #include "model/train/run/no_clicks.h"
 #include "model/train/run/publication.h"
-#include "model/train/run/rejection.h"
 #include "model/train/run/train.h"
 #include "model/train/run/train_flags.h"
 

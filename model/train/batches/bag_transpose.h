@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/text/featurizer.h"
+#include "model/text/bag_batch.h"
 
 namespace semrank {
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "absl/strings/str_format.h"
-#include "model/format/model_config.h"
 #include "model/train/options/network_options.h"
 #include "model/train/options/recipes.h"
 #include "model/train/options/ssi_options.h"

@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/format/model_config.h"
-#include "model/train/options/ssi_options.h"
 
 namespace semrank {
 

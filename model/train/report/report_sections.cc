@@ -13,10 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "model/base/count_text.h"
 #include "model/base/resources.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
-#include "model/cli/progress.h"
 #include "model/format/model_config.h"
 #include "model/html/html_text.h"
 

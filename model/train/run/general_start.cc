@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/data/input_lines.h"
 #include "model/data/pair_reader.h"
 #include "model/data/text_table.h"

@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

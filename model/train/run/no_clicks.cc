@@ -1,7 +1,6 @@
 #include "model/train/run/no_clicks.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>

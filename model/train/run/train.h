@@ -24,9 +24,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/cli/command_line.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
-#include "model/train/report/training_report.h"
 #include "model/train/run/publication.h"
 
 namespace semrank {

@@ -18,7 +18,6 @@
 #include "model/data/input_lines.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
-#include "model/format/model_config.h"
 #include "model/format/version_directory.h"
 #include "model/train/options/option_flags.h"
 #include "model/train/options/recipes.h"

@@ -3,7 +3,6 @@
 #define SEMRANK_MODEL_TRAIN_RUN_TRAIN_FLAGS_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

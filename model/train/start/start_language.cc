@@ -3,7 +3,6 @@
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
 #include "model/text/known_features.h"
-#include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {

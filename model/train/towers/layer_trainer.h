@@ -8,7 +8,6 @@
 
 #include "model/base/task_graph.h"
 #include "model/nn/gemm.h"
-#include "model/text/featurizer.h"
 #include "model/train/batches/bag_transpose.h"
 #include "model/train/optimizer/gradient_set.h"
 #include "model/train/towers/tower_weights.h"

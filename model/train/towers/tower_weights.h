@@ -14,7 +14,7 @@
 #include "model/base/huge_pages.h"
 #include "model/base/random.h"
 #include "model/format/safetensors.h"
-#include "model/nn/dssm_tower.h"
+#include "model/nn/dense_layers.h"
 #include "model/train/optimizer/parameter_optimizer.h"
 
 namespace semrank {

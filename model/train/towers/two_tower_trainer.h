@@ -20,7 +20,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/data/text_table.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/batches/mini_batch.h"
 #include "model/train/distributed/communicator.h"
