@@ -38,6 +38,7 @@
 #include "absl/status/status.h"
 #include "model/base/task_graph.h"
 #include "model/data/text_table.h"
+#include "model/nn/dense_layers.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/towers/input_layer_trainer.h"
 #include "model/train/towers/layer_trainer.h"

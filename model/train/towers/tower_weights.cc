@@ -6,15 +6,6 @@
 
 namespace semrank {
 
-std::vector<LayerView> TowerWeights::Views() const {
-  std::vector<LayerView> views;
-  for (const LayerWeights& layer : layers) {
-    views.push_back(
-        {layer.in, layer.out, layer.weight.data(), layer.bias.data()});
-  }
-  return views;
-}
-
 void TowerWeights::AppendTensors(std::string_view side,
                                  std::vector<TensorView>& tensors) const {
   for (std::size_t l = 0; l < layers.size(); ++l) {

@@ -14,7 +14,6 @@
 #include "model/base/huge_pages.h"
 #include "model/base/random.h"
 #include "model/format/safetensors.h"
-#include "model/nn/dense_layers.h"
 #include "model/train/optimizer/parameter_optimizer.h"
 
 namespace semrank {
@@ -30,8 +29,6 @@ struct LayerWeights {
 struct TowerWeights {
   std::vector<LayerWeights> layers;
 
-  // Views of the layers; valid while this lives unchanged.
-  std::vector<LayerView> Views() const;
   // Appends "query.0.weight", "query.0.bias", ... for side "query".
   void AppendTensors(std::string_view side,
                      std::vector<TensorView>& tensors) const;

@@ -7,6 +7,7 @@
 
 #include "model/base/thread_pool.h"
 #include "model/nn/clsm_tower.h"
+#include "model/nn/dssm_tower.h"
 #include "model/train/options/model_size.h"
 #include "tests/support/status_matchers.h"
 
@@ -57,6 +58,16 @@ class TowerTrainerTest : public ::testing::Test {
         want);
   }
 
+  // The layers as the towers of a model read them.
+  std::vector<LayerView> Views() const {
+    std::vector<LayerView> views;
+    for (const LayerWeights& layer : weights_.layers) {
+      views.push_back(
+          {layer.in, layer.out, layer.weight.data(), layer.bias.data()});
+    }
+    return views;
+  }
+
   std::vector<std::string> texts_ = {"a b b", "unknown", "b"};
   TextInterner interner_;
   std::optional<Featurizer> featurizer_;
@@ -68,9 +79,8 @@ class TowerTrainerTest : public ::testing::Test {
 TEST_F(TowerTrainerTest, ComputesTheBitsThatWillBeServed) {
   TowerTrainer trainer(weights_, TowerTrainerOptions());
   const std::vector<TextId> ids = {2, 0, 1, 0};
-  ASSERT_OK_AND_ASSIGN(
-      const auto tower,
-      DssmTower::Create(weights_.Views(), Activation::kTanh, nullptr));
+  ASSERT_OK_AND_ASSIGN(const auto tower,
+                       DssmTower::Create(Views(), Activation::kTanh, nullptr));
   ExpectVectorsOf(*tower, trainer, ids);
 }
 
@@ -84,7 +94,7 @@ TEST_F(TowerTrainerTest, ClsmComputesTheBitsThatWillBeServed) {
   TowerTrainer trainer(weights_, options);
   const std::vector<TextId> ids = {2, 0, 1, 0};
   ASSERT_OK_AND_ASSIGN(const auto tower,
-                       ClsmTower::Create(weights_.Views(), 5, nullptr));
+                       ClsmTower::Create(Views(), 5, nullptr));
   ExpectVectorsOf(*tower, trainer, ids);
   EXPECT_THAT(std::span(trainer.vectors() + 2 * kDim, kDim), Each(0))
       << "paddings are not features of a text";
