@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -53,19 +54,20 @@ double ClickRate(const std::vector<ShownTitle>& shown) {
   return impressions > 0 ? clicks / impressions : 0;
 }
 
-absl::StatusOr<std::vector<JudgedTitle>> ReadJudged(const std::string& path,
-                                                    BadLines& bad_lines,
-                                                    TextInterner& texts,
-                                                    int normalizer_version) {
+absl::StatusOr<std::vector<TitleValue>> ReadJudged(const std::string& path,
+                                                   BadLines& bad_lines,
+                                                   TextInterner& texts,
+                                                   int normalizer_version) {
   PairReader reader({path}, PairLines::kJudged, bad_lines,
                     {.normalizer_version = normalizer_version});
-  std::vector<JudgedTitle> judged;
+  std::vector<TitleValue> judged;
   ClickPair line;
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(line));
     if (!more) break;
     const TextId query = texts.Intern(line.query);
-    judged.push_back({query, texts.Intern(line.title), line.clicks});
+    judged.push_back(
+        {query, texts.Intern(line.title), static_cast<float>(line.clicks)});
   }
   if (!judged.empty()) return judged;
   return absl::InvalidArgumentError(
@@ -73,44 +75,12 @@ absl::StatusOr<std::vector<JudgedTitle>> ReadJudged(const std::string& path,
                       reader.num_lines(), path));
 }
 
-}  // namespace
-
-ShownTitle ShownLine(TextId query, TextId title, const ClickPair& pair,
-                     double weight) {
-  const auto clicks = static_cast<double>(pair.clicks);
-  // A rate needs one of both corrected, a number of clicks itself.
-  if (pair.impressions == 0) {
-    return {.query = query, .title = title, .clicks = clicks * weight};
-  }
-  return {.query = query,
-          .title = title,
-          .clicks = clicks,
-          .impressions = static_cast<double>(pair.impressions) / weight};
-}
-
-ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
-                         const std::vector<JudgedTitle>& judged,
-                         std::size_t num_texts) {
-  std::vector<Entry> entries = ByGrade(judged);
-  std::vector<bool> is_judged(num_texts);
-  for (const JudgedTitle& title : judged) is_judged[title.query] = true;
-  // Clicks and grades have different scales: a query goes by one of them.
-  std::erase_if(shown, [&is_judged](const ShownTitle& title) {
-    return is_judged[title.query];
-  });
-  for (const Entry& entry : ByClicks(std::move(shown))) {
-    entries.push_back(entry);
-  }
-  Build(std::move(entries), num_texts);
-}
-
-std::vector<ShownTitles::Entry> ShownTitles::ByClicks(
-    std::vector<ShownTitle> shown) {
+std::vector<TitleValue> ByClicks(std::vector<ShownTitle> shown) {
   AddUp(shown);
   // Additive smoothing with the rate of the whole log: a title that was shown
   // once and clicked once is not the best of all.
   const double prior_clicks = kPriorImpressions * ClickRate(shown);
-  std::vector<Entry> entries;
+  std::vector<TitleValue> entries;
   for (auto first = shown.begin(); first != shown.end();) {
     const auto last = std::find_if(first, shown.end(), [first](const auto& s) {
       return s.query != first->query;
@@ -131,40 +101,63 @@ std::vector<ShownTitles::Entry> ShownTitles::ByClicks(
   return entries;
 }
 
-std::vector<ShownTitles::Entry> ShownTitles::ByGrade(
-    const std::vector<JudgedTitle>& judged) {
-  std::vector<Entry> entries;
-  entries.reserve(judged.size());
-  for (const JudgedTitle& title : judged) {
-    entries.push_back(
-        {title.query, title.title, static_cast<float>(title.grade)});
-  }
-  // The higher grade of a title that was judged twice comes first, and stays.
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.query, a.title, b.value) <
-           std::tie(b.query, b.title, a.value);
+// The highest grade of a title that was judged several times stays.
+void KeepHighest(std::vector<TitleValue>& judged) {
+  std::ranges::sort(judged, std::greater(), [](const TitleValue& title) {
+    return std::tie(title.query, title.title, title.value);
   });
-  entries.erase(std::unique(entries.begin(), entries.end(),
-                            [](const Entry& a, const Entry& b) {
-                              return a.query == b.query && a.title == b.title;
-                            }),
-                entries.end());
-  return entries;
+  const auto repeated =
+      std::ranges::unique(judged, {}, [](const TitleValue& title) {
+        return std::tie(title.query, title.title);
+      });
+  judged.erase(repeated.begin(), repeated.end());
 }
 
-void ShownTitles::Build(std::vector<Entry> entries, std::size_t num_texts) {
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.query, a.value, a.title) <
-           std::tie(b.query, b.value, b.title);
+}  // namespace
+
+ShownTitle ShownLine(TextId query, TextId title, const ClickPair& pair,
+                     double weight) {
+  const auto clicks = static_cast<double>(pair.clicks);
+  // A rate needs one of both corrected, a number of clicks itself.
+  if (pair.impressions == 0) {
+    return {.query = query, .title = title, .clicks = clicks * weight};
+  }
+  return {.query = query,
+          .title = title,
+          .clicks = clicks,
+          .impressions = static_cast<double>(pair.impressions) / weight};
+}
+
+ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
+                         std::vector<TitleValue> judged,
+                         std::size_t num_texts) {
+  std::vector<bool> is_judged(num_texts);
+  for (const TitleValue& title : judged) is_judged[title.query] = true;
+  // Clicks and grades have different scales: a query goes by one of them.
+  std::erase_if(shown, [&is_judged](const ShownTitle& title) {
+    return is_judged[title.query];
   });
+  KeepHighest(judged);
+  const std::vector<TitleValue> clicked = ByClicks(std::move(shown));
+  judged.insert(judged.end(), clicked.begin(), clicked.end());
+  Build(std::move(judged), num_texts);
+}
+
+void ShownTitles::Build(std::vector<TitleValue> entries,
+                        std::size_t num_texts) {
+  std::sort(entries.begin(), entries.end(),
+            [](const TitleValue& a, const TitleValue& b) {
+              return std::tie(a.query, a.value, a.title) <
+                     std::tie(b.query, b.value, b.title);
+            });
   // Values ascend within a query, so the titles that did worse than another are
   // a prefix of its range, which Below returns without a copy.
   offsets_.assign(num_texts + 1, 0);
-  for (const Entry& entry : entries) ++offsets_[entry.query + 1];
+  for (const TitleValue& entry : entries) ++offsets_[entry.query + 1];
   for (std::size_t i = 0; i < num_texts; ++i) offsets_[i + 1] += offsets_[i];
   titles_.reserve(entries.size());
   values_.reserve(entries.size());
-  for (const Entry& entry : entries) {
+  for (const TitleValue& entry : entries) {
     titles_.push_back(entry.title);
     values_.push_back(entry.value);
   }
@@ -196,12 +189,12 @@ absl::StatusOr<ShownTitles> ReadShownTitles(std::vector<ShownTitle> lines,
                                             BadLines& bad_lines,
                                             TextInterner& texts,
                                             int normalizer_version) {
-  std::vector<JudgedTitle> judged;
+  std::vector<TitleValue> judged;
   if (!judged_file.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
         judged, ReadJudged(judged_file, bad_lines, texts, normalizer_version));
   }
-  return ShownTitles(std::move(lines), judged, texts.size());
+  return ShownTitles(std::move(lines), std::move(judged), texts.size());
 }
 
 absl::Status CheckShownTitles(const ShownTitles& shown,

@@ -44,10 +44,11 @@ struct ShownTitle {
 ShownTitle ShownLine(TextId query, TextId title, const ClickPair& pair,
                      double weight);
 
-struct JudgedTitle {
+// `value` is a grade, a click rate or a number of clicks.
+struct TitleValue {
   TextId query = 0;
   TextId title = 0;
-  std::int64_t grade = 0;
+  float value = 0;
 };
 
 class ShownTitles {
@@ -55,8 +56,8 @@ class ShownTitles {
   // Without lists: no query has negatives.
   ShownTitles() = default;
   // TextIds are below `num_texts`.
-  ShownTitles(std::vector<ShownTitle> shown,
-              const std::vector<JudgedTitle>& judged, std::size_t num_texts);
+  ShownTitles(std::vector<ShownTitle> shown, std::vector<TitleValue> judged,
+              std::size_t num_texts);
 
   // All titles of a query.
   std::span<const TextId> Of(TextId query) const;
@@ -64,14 +65,7 @@ class ShownTitles {
   std::span<const TextId> Below(TextId query, TextId title) const;
 
  private:
-  struct Entry {
-    TextId query;
-    TextId title;
-    float value;
-  };
-  static std::vector<Entry> ByClicks(std::vector<ShownTitle> shown);
-  static std::vector<Entry> ByGrade(const std::vector<JudgedTitle>& judged);
-  void Build(std::vector<Entry> entries, std::size_t num_texts);
+  void Build(std::vector<TitleValue> entries, std::size_t num_texts);
 
   // The titles of query q are [offsets_[q], offsets_[q + 1]), in ascending
   // order of their values.
