@@ -48,10 +48,6 @@ class PositionWeights {
   // estimated from `rows`, as EstimateExamination takes them. Prints it.
   static absl::StatusOr<PositionWeights> Create(const TrainOptions& options,
                                                 std::span<const ClickRow> rows);
-  // With a file, or without correction.
-  static absl::StatusOr<PositionWeights> Create(const TrainOptions& options) {
-    return Create(options, {});
-  }
 
   bool corrects() const { return !curve_.positions.empty(); }
   // Positions beyond the curve weigh as its last. 1 for position 0, of a line

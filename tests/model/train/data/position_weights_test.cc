@@ -86,7 +86,7 @@ TEST_F(PositionWeightsTest, StreamedPairsAreWeightedToo) {
   }
   options_.data.train_files = {dir_.Write("train.tsv", lines)};
   ASSERT_OK_AND_ASSIGN(const PositionWeights weights,
-                       PositionWeights::Create(options_));
+                       PositionWeights::Create(options_, {}));
   ASSERT_OK_AND_ASSIGN(const TrainingData data,
                        LoadStreamedData(options_, bad_lines_, weights));
   ASSERT_FALSE(data.valid_pairs.empty());
