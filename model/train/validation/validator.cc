@@ -7,6 +7,7 @@
 #include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
+#include "model/eval/metrics/evaluate.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/train/batches/mini_batch.h"
 #include "model/train/batches/negative_sampler.h"
@@ -150,13 +151,6 @@ void Validator::SampleBatches(std::span<const TextPair> pairs,
   }
 }
 
-EvaluateOptions Validator::RankingOptions() const {
-  EvaluateOptions evaluate;
-  evaluate.candidates =
-      options_.data.valid_judged_only ? Candidates::kJudged : Candidates::kAll;
-  return evaluate;
-}
-
 absl::StatusOr<ValidationResult> Validator::Validate(
     ModelTrainer& trainer, const v1::ModelConfig& config,
     ThreadPool& pool) const {
@@ -199,9 +193,10 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
   SEMRANK_ASSIGN_OR_RETURN(auto model,
                            ViewAsModel(trainer.Weights(), config, data_));
   const ModelRanker ranker(std::move(model), collection_->documents, pool);
-  SEMRANK_ASSIGN_OR_RETURN(
-      const Evaluation evaluation,
-      EvaluateRanker(ranker, *collection_, RankingOptions(), pool));
+  EvaluateOptions options;
+  if (options_.data.valid_judged_only) options.candidates = Candidates::kJudged;
+  SEMRANK_ASSIGN_OR_RETURN(const Evaluation evaluation,
+                           EvaluateRanker(ranker, *collection_, options, pool));
   result.metrics = evaluation.summary.mean;
   result.ndcg_error = evaluation.summary.standard_error[kNdcgAt10];
   if (!options_.data.valid_halves || result.measure == EpochMeasure::kLoss) {

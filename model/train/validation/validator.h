@@ -22,7 +22,6 @@
 #include "model/base/thread_pool.h"
 #include "model/data/collection.h"
 #include "model/data/input_lines.h"
-#include "model/eval/metrics/evaluate.h"
 #include "model/eval/metrics/metrics.h"
 #include "model/train/batches/mini_batch.h"
 #include "model/train/data/training_data.h"
@@ -107,7 +106,6 @@ class Validator {
             std::shared_ptr<const Collection> queries)
       : options_(options), data_(data), collection_(std::move(queries)) {}
 
-  EvaluateOptions RankingOptions() const;
   absl::Status DrawHalves();
   std::size_t DrawQueryHalves();
   void SampleBatches(std::span<const TextPair> pairs, std::uint8_t fold);
