@@ -113,8 +113,8 @@ absl::Status LineBlocks::AddFile(const std::string& path,
 void LineBlocks::Shuffle(Random random) {
   // The shuffle begins with the same order each time, so that an epoch does not
   // depend on the epochs before it.
-  std::sort(blocks_.begin(), blocks_.end(), [](const Block& a, const Block& b) {
-    return a.file != b.file ? a.file < b.file : a.begin < b.begin;
+  std::ranges::sort(blocks_, {}, [](const Block& block) {
+    return std::pair(block.file, block.begin);
   });
   semrank::Shuffle(random, blocks_);
   next_block_ = 0;

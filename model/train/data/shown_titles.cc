@@ -23,10 +23,9 @@ constexpr float kValueOfUnjudged = 1;
 void AddUp(std::vector<ShownTitle>& shown) {
   // The list has an entry for each line of the log. A table of its pairs would
   // take several times the memory, so the list is sorted in place.
-  std::sort(shown.begin(), shown.end(),
-            [](const ShownTitle& a, const ShownTitle& b) {
-              return std::tie(a.query, a.title) < std::tie(b.query, b.title);
-            });
+  std::ranges::sort(shown, {}, [](const ShownTitle& line) {
+    return std::tie(line.query, line.title);
+  });
   std::size_t size = 0;
   for (const ShownTitle& line : shown) {
     ShownTitle* last = size > 0 ? &shown[size - 1] : nullptr;
@@ -145,11 +144,9 @@ ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
 
 void ShownTitles::Build(std::vector<TitleValue> entries,
                         std::size_t num_texts) {
-  std::sort(entries.begin(), entries.end(),
-            [](const TitleValue& a, const TitleValue& b) {
-              return std::tie(a.query, a.value, a.title) <
-                     std::tie(b.query, b.value, b.title);
-            });
+  std::ranges::sort(entries, {}, [](const TitleValue& entry) {
+    return std::tie(entry.query, entry.value, entry.title);
+  });
   // Values ascend within a query, so the titles that did worse than another are
   // a prefix of its range, which Below returns without a copy.
   offsets_.assign(num_texts + 1, 0);

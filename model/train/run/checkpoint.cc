@@ -65,8 +65,7 @@ std::vector<TensorView> Tensors(ModelTrainer& trainer,
     tensors.push_back(std::move(view));
   }
   // The order in which a reader gets them, which the checksum depends on.
-  std::sort(tensors.begin(), tensors.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(tensors, {}, &TensorView::name);
   return tensors;
 }
 
