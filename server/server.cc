@@ -12,7 +12,6 @@
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
 #include "server/api/json_api.h"
-#include "server/base/logging.h"
 #include "server/event_options.h"
 #include "server/http/http_origins.h"
 #include "server/pages/pages.h"

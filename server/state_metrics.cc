@@ -9,7 +9,6 @@
 #include <iterator>
 #include <sstream>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "absl/time/time.h"
 #include "model/base/interrupt.h"
 
 namespace semrank {

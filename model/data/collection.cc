@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -19,8 +18,6 @@
 #include "model/base/strings.h"
 #include "model/data/document_formats.h"
 #include "model/data/document_reader.h"
-#include "model/data/input_lines.h"
-#include "model/text/normalizer.h"
 #include "model/text/text_limit.h"
 
 namespace semrank {

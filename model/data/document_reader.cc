@@ -6,7 +6,6 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/progress.h"
 
 namespace semrank {
 namespace {

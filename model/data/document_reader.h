@@ -16,7 +16,6 @@
 #ifndef SEMRANK_MODEL_DATA_DOCUMENT_READER_H_
 #define SEMRANK_MODEL_DATA_DOCUMENT_READER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

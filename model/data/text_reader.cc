@@ -1,6 +1,5 @@
 #include "model/data/text_reader.h"
 
-#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <utility>

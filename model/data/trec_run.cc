@@ -13,7 +13,6 @@
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/data/input_lines.h"
 
 namespace semrank {
 namespace {

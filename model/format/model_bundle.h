@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/format/manifest.h"
 #include "model/format/safetensors.h"
 #include "model/nn/two_tower_model.h"
 #include "model/text/featurizer.h"

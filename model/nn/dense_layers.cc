@@ -1,7 +1,5 @@
 #include "model/nn/dense_layers.h"
 
-#include <cstddef>
-
 #include "absl/strings/str_format.h"
 #include "model/nn/kernels.h"
 

@@ -6,10 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
-#include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "model/nn/simd.h"

@@ -5,9 +5,7 @@
 #include <hwy/foreach_target.h>  // before all that includes highway.h
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "model/nn/dot_block.h"

@@ -13,12 +13,10 @@
 #ifndef SEMRANK_MODEL_NN_LEXICAL_PART_H_
 #define SEMRANK_MODEL_NN_LEXICAL_PART_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"

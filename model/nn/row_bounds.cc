@@ -5,11 +5,9 @@
 #include <hwy/foreach_target.h>  // before all that includes highway.h
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 
 #include "model/nn/cosine_scorer.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "model/text/index_set.h"
-#include "model/text/normalizer.h"
 
 namespace semrank {
 absl::StatusOr<Featurizer> Featurizer::Create(

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/text/ngram_vocabulary.h"
+#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 namespace {

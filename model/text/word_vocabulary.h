@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/base/fingerprint.h"
 #include "model/base/huge_pages.h"
-#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 

@@ -6,7 +6,6 @@
 #include <openssl/x509.h>
 
 #include <ctime>
-#include <memory>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "server/base/admission.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "server/base/errors.h"
 
-#include <string>
 #include <utility>
 
 #include "absl/strings/cord.h"

@@ -1,7 +1,6 @@
 #include "server/base/fair_share.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"

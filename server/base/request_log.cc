@@ -1,7 +1,6 @@
 #include "server/base/request_log.h"
 
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "absl/time/clock.h"

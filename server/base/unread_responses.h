@@ -16,8 +16,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"

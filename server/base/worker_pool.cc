@@ -1,9 +1,6 @@
 #include "server/base/worker_pool.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"

@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"

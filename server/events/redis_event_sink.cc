@@ -1,7 +1,6 @@
 #include "server/events/redis_event_sink.h"
 
 #include <chrono>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

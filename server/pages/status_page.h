@@ -5,7 +5,6 @@
 #define SEMRANK_SERVER_PAGES_STATUS_PAGE_H_
 
 #include <string>
-#include <string_view>
 
 #include "absl/time/time.h"
 #include "server/http/http_routes.h"

@@ -1,7 +1,6 @@
 #include "server/ranking/candidate_scorer.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/base/status_macros.h"
 #include "model/text/normalizer.h"

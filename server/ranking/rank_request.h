@@ -16,7 +16,6 @@
 #include "server/catalog/store/catalog_names.h"
 #include "server/catalog/store/document_catalog.h"
 #include "server/catalog/store/document_tags.h"
-#include "server/models/served_model.h"
 #include "server/vectors/part_scorer.h"
 #include "server/vectors/text_embedder.h"
 

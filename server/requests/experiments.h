@@ -3,7 +3,6 @@
 #ifndef SEMRANK_SERVER_REQUESTS_EXPERIMENTS_H_
 #define SEMRANK_SERVER_REQUESTS_EXPERIMENTS_H_
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

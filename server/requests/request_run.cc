@@ -1,7 +1,6 @@
 #include "server/requests/request_run.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

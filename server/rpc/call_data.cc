@@ -4,11 +4,9 @@
 #include <grpcpp/support/proto_buffer_writer.h>
 #include <grpcpp/support/status.h>
 
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "server/auth/access_control.h"
 #include "server/base/errors.h"

@@ -6,7 +6,6 @@
 #include <grpcpp/server_builder.h>
 
 #include <chrono>
-#include <string>
 #include <string_view>
 #include <utility>
 

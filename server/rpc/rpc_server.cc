@@ -27,7 +27,6 @@
 #include "model/base/resources.h"
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
-#include "server/base/log_throttle.h"
 #include "server/base/logging.h"
 #include "server/rpc/health_server.h"
 #include "server/rpc/services.h"

@@ -20,7 +20,6 @@
 #include <grpcpp/support/slice.h>
 
 #include <chrono>
-#include <cstdint>
 #include <deque>
 #include <optional>
 

@@ -16,7 +16,6 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "model/base/mutex.h"

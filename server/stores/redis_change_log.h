@@ -11,7 +11,6 @@
 #ifndef SEMRANK_SERVER_STORES_REDIS_CHANGE_LOG_H_
 #define SEMRANK_SERVER_STORES_REDIS_CHANGE_LOG_H_
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -24,7 +24,6 @@
 #ifndef SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
 #define SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>

@@ -19,7 +19,6 @@
 #include "absl/time/clock.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
-#include "server/stores/document_store.h"
 #include "server/stores/store_records.h"
 
 namespace semrank {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/base/file_io.h"
+#include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "tests/model/format/tiny_model.h"
 #include "tests/support/status_matchers.h"

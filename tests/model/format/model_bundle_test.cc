@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/base/file_io.h"
+#include "model/format/manifest.h"
 #include "model/format/sha256.h"
 #include "tests/model/format/tiny_model.h"
 #include "tests/support/status_matchers.h"
