@@ -155,7 +155,6 @@ class QrelsReader {
     if (query == query_index_.end()) {
       // One file of qrels often serves several sets of queries, such as dev
       // and test.
-      ++collection_.num_unknown_queries;
       return {};
     }
     return Add(query->second, fields[2], *grade);

@@ -67,7 +67,6 @@ struct Collection {
   // Judgements of unknown documents (of any grade) and of unknown queries. They
   // are reported, but are not errors.
   std::int64_t num_unknown_documents = 0;
-  std::int64_t num_unknown_queries = 0;
   // Documents and queries over kDefaultMaxTextBytes (text_limit.h), which a
   // server with its default limit refuses. They are measured all the same.
   std::int64_t num_long_texts = 0;

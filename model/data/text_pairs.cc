@@ -6,14 +6,16 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "model/base/random.h"
 
 namespace semrank {
 namespace {
 
-std::vector<TextId> Distinct(std::vector<TextId> ids) {
+// Sorting a list takes less memory than a hash set of the same ids.
+std::vector<TextId> Distinct(std::span<const TextPair> pairs,
+                             TextId TextPair::*text) {
+  std::vector<TextId> ids;
+  for (const TextPair& pair : pairs) ids.push_back(pair.*text);
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
@@ -22,16 +24,11 @@ std::vector<TextId> Distinct(std::vector<TextId> ids) {
 }  // namespace
 
 std::vector<TextId> DistinctQueries(std::span<const TextPair> pairs) {
-  std::vector<TextId> ids;
-  // Sorting a list takes less memory than a hash set of the same ids.
-  for (const TextPair& pair : pairs) ids.push_back(pair.query);
-  return Distinct(std::move(ids));
+  return Distinct(pairs, &TextPair::query);
 }
 
 std::vector<TextId> DistinctTitles(std::span<const TextPair> pairs) {
-  std::vector<TextId> ids;
-  for (const TextPair& pair : pairs) ids.push_back(pair.title);
-  return Distinct(std::move(ids));
+  return Distinct(pairs, &TextPair::title);
 }
 
 bool HasTwoTitles(std::span<const TextPair> pairs) {
@@ -113,65 +110,6 @@ std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
 
   return TakePairs(pairs, [&queries](const TextPair& pair) {
     return std::ranges::binary_search(queries, pair.query);
-  });
-}
-
-namespace {
-
-// The connected components of the click graph, whose nodes are queries and
-// titles.
-class ClickComponents {
- public:
-  explicit ClickComponents(std::span<const TextPair> pairs) {
-    for (const TextPair& pair : pairs) {
-      // Union-find without ranks: path compression alone keeps the paths short.
-      parents_[Root(pair.query)] = Root(pair.title);
-    }
-  }
-  // A text that stands for the component of `text`.
-  TextId Root(TextId text) {
-    TextId root = text;
-    while (true) {
-      const TextId parent = parents_.try_emplace(root, root).first->second;
-      if (parent == root) break;
-      root = parent;
-    }
-    // Path compression: each text on the way gets the root as its parent.
-    while (text != root) text = std::exchange(parents_[text], root);
-    return root;
-  }
-
- private:
-  absl::flat_hash_map<TextId, TextId> parents_;
-};
-
-}  // namespace
-
-std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
-                                        std::vector<TextPair>& pairs) {
-  ClickComponents components(pairs);
-  absl::flat_hash_map<TextId, std::size_t> num_pairs;
-  std::vector<TextId> roots;
-  for (const TextPair& pair : pairs) {
-    const TextId root = components.Root(pair.query);
-    // Collects the roots in order of the pairs, as the order of a hash map
-    // differs from run to run.
-    if (++num_pairs[root] == 1) roots.push_back(root);
-  }
-  Random random(seed, RandomPurpose::kLexicalFit, /*index=*/1);
-  Shuffle(random, roots);
-  auto left =
-      static_cast<std::size_t>(share * static_cast<double>(pairs.size()));
-  absl::flat_hash_set<TextId> held_out;
-  for (const TextId root : roots) {
-    // Most click graphs have one giant component, which stays in training;
-    // smaller ones fill the share.
-    if (num_pairs[root] > left) continue;
-    left -= num_pairs[root];
-    held_out.insert(root);
-  }
-  return TakePairs(pairs, [&](const TextPair& pair) {
-    return held_out.contains(components.Root(pair.query));
   });
 }
 

@@ -65,14 +65,6 @@ std::vector<TextPair> TakePairs(
 std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
                                      std::vector<TextPair>& pairs);
 
-// Removes at most `share` of the pairs from `pairs` and returns them: whole
-// connected components of the click graph, whose nodes are queries and titles,
-// in random order. So no query and no title is on both sides. A component that
-// would exceed the share stays; if all pairs are one component, nothing is
-// removed.
-std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
-                                        std::vector<TextPair>& pairs);
-
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_DATA_TEXT_PAIRS_H_

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 namespace semrank {
@@ -46,33 +45,6 @@ TEST(HoldOutQueriesTest, NoQueryStandsOnBothSides) {
   EXPECT_THAT(QueriesOf(pairs), SizeIs(90));
   EXPECT_THAT(held_out, SizeIs(100));
   EXPECT_THAT(pairs, SizeIs(900));
-}
-
-TEST(HoldOutComponentsTest, NoTextStandsOnBothSides) {
-  // Chains of three pairs: query 10 i, title 10 i + 1, query 10 i + 2, ...
-  std::vector<TextPair> pairs;
-  for (TextId i = 0; i < 1000; ++i) {
-    for (TextId k = 0; k < 3; ++k) {
-      const TextId query = 10 * i + (k + 1) / 2 * 2;
-      pairs.push_back({query, 10 * i + k / 2 * 2 + 1});
-    }
-  }
-  const std::vector<TextPair> held_out = HoldOutComponents(0.1, 1, pairs);
-  EXPECT_EQ(held_out.size(), 300u);
-  EXPECT_EQ(pairs.size(), 2700u);
-  std::set<TextId> components;
-  for (const TextPair& pair : held_out) components.insert(pair.query / 10);
-  EXPECT_EQ(components.size(), 100u);
-  for (const TextPair& pair : pairs) {
-    EXPECT_FALSE(components.contains(pair.query / 10));
-  }
-}
-
-TEST(HoldOutComponentsTest, OfOneComponentNothingIsTaken) {
-  std::vector<TextPair> pairs;
-  for (TextId i = 1; i < 100; ++i) pairs.push_back({i, 1000});
-  EXPECT_THAT(HoldOutComponents(0.5, 1, pairs), IsEmpty());
-  EXPECT_EQ(pairs.size(), 99u);
 }
 
 TEST(HoldOutQueriesTest, KeepsTheOrderAndDependsOnTheSeed) {
