@@ -6,8 +6,6 @@
 // bytes that there are before it is used.
 #include "model/format/safetensors.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,7 +15,6 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/format/strict_json.h"
@@ -284,18 +281,6 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
   return std::string(prefix, kLengthBytes) + text;
 }
 
-// `file` is a FileDescriptor or a FileReplacement.
-template <typename File>
-absl::Status WriteTo(const File& file, std::string_view header,
-                     std::span<const TensorView> tensors) {
-  // Weights go from memory to the file directly; they may be gigabytes.
-  SEMRANK_RETURN_IF_ERROR(file.Write(header));
-  for (const TensorView& tensor : tensors) {
-    SEMRANK_RETURN_IF_ERROR(file.Write(tensor.bytes()));
-  }
-  return absl::OkStatus();
-}
-
 std::size_t NumElements(const TensorView& tensor) {
   return static_cast<std::size_t>(
       std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::int64_t{1},
@@ -331,20 +316,12 @@ absl::Status WriteSafetensors(const std::string& path,
                               const SafetensorsMetadata& metadata) {
   SEMRANK_ASSIGN_OR_RETURN(const std::string header,
                            FormatHeader(tensors, metadata));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const FileDescriptor file,
-      FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
-  SEMRANK_RETURN_IF_ERROR(WriteTo(file, header, tensors));
-  return file.Sync();
-}
-
-absl::Status ReplaceSafetensors(const std::string& path,
-                                std::span<const TensorView> tensors,
-                                const SafetensorsMetadata& metadata) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::string header,
-                           FormatHeader(tensors, metadata));
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
-  SEMRANK_RETURN_IF_ERROR(WriteTo(file, header, tensors));
+  // Weights go from memory to the file directly; they may be gigabytes.
+  SEMRANK_RETURN_IF_ERROR(file.Write(header));
+  for (const TensorView& tensor : tensors) {
+    SEMRANK_RETURN_IF_ERROR(file.Write(tensor.bytes()));
+  }
   return file.Commit();
 }
 

@@ -47,17 +47,12 @@ absl::StatusOr<SafetensorsMetadata> ParseSafetensorsMetadata(
     std::string_view content, std::string_view path);
 
 // Writes header and raw tensors in the given order, the data aligned to 64
-// bytes, and syncs the file. Not atomic: see PublishModel. InvalidArgument for
-// tensors that ParseSafetensors would reject.
+// bytes. Atomically replaces the file `path`, which other processes may be
+// reading; after an error the old file stays. InvalidArgument for tensors that
+// ParseSafetensors would reject.
 absl::Status WriteSafetensors(const std::string& path,
                               std::span<const TensorView> tensors,
                               const SafetensorsMetadata& metadata = {});
-
-// As WriteSafetensors, but atomically replaces the file `path`, which other
-// processes may be reading. After an error the old file stays.
-absl::Status ReplaceSafetensors(const std::string& path,
-                                std::span<const TensorView> tensors,
-                                const SafetensorsMetadata& metadata = {});
 
 }  // namespace semrank
 

@@ -301,7 +301,7 @@ absl::Status Checkpoint::Write(const RunHistory& history, ModelTrainer& trainer,
   SafetensorsMetadata metadata = {{kHistory, FormatHistory(history)},
                                   {kIdentity, identity_}};
   SEMRANK_ASSIGN_OR_RETURN(metadata[kChecksum], Checksum(tensors, metadata));
-  return ReplaceSafetensors(path_, tensors, metadata);
+  return WriteSafetensors(path_, tensors, metadata);
 }
 
 absl::StatusOr<RunHistory> Checkpoint::Restore(ModelTrainer& trainer,
