@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +14,7 @@
 #include "model/format/manifest.h"
 #include "model/format/sha256.h"
 #include "tests/model/format/tiny_model.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -307,31 +306,12 @@ TEST_F(ModelBundleTest, FileInPlaceOfTheFolderIsAClearError) {
   EXPECT_FALSE(LoadModel(dir_.File("file")).ok());
 }
 
-// Writes beyond the limit fail as on a full disk.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    old_handler_ = signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &old_limit_);
-    const rlimit limit = {bytes, old_limit_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &old_limit_);
-    signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  sighandler_t old_handler_;
-  rlimit old_limit_;
-};
-
 TEST_F(ModelBundleTest, FailedWriteLeavesNothingBehind) {
   Publish();
   for (const rlim_t bytes : {0, 10, 100, 600, 1000}) {
     TinyModel model;
     {
-      FileSizeLimit limit(bytes);
+      const FullDisk full_disk(bytes);
       EXPECT_FALSE(PublishModel(model_dir_, model.bundle()).ok()) << bytes;
     }
     EXPECT_THAT(Versions(), ElementsAre(1));

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <atomic>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -237,31 +236,12 @@ TEST_F(RocksDbDocumentStoreTest, ThreadsWriteAndFindBesideEachOther) {
   EXPECT_EQ(Titles().size(), 80u);
 }
 
-// No file may grow beyond `bytes` while it lives.
-class FilesOfAtMost {
- public:
-  explicit FilesOfAtMost(rlim_t bytes)
-      : handler_(signal(SIGXFSZ, SIG_IGN)) {  // write fails instead
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit = {bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FilesOfAtMost() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_;
-  const sighandler_t handler_;
-};
-
 TEST_F(RocksDbDocumentStoreTest, AWriteThatFailsEndsNothingAndLosesNothing) {
   Put("before", "kept");
   const std::string large(200'000, 'x');
   const StoredDocument document = {"during", large};
   {
-    FilesOfAtMost limit(100'000);
+    const FullDisk full_disk(100'000);
     EXPECT_THAT(store_->PutDocuments({&document, 1}),
                 StatusIs(absl::StatusCode::kUnavailable,
                          AllOf(HasSubstr(store_->name()),
@@ -288,7 +268,7 @@ TEST_F(RocksDbDocumentStoreTest, ThreadsThatWriteWhileItFailsAreAllRefused) {
   std::vector<std::thread> threads;
   std::atomic<int> num_refused = 0;
   {
-    FilesOfAtMost limit(1);
+    const FullDisk full_disk(1);
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
         for (int j = 0; j < 20; ++j) {

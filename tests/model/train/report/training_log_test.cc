@@ -2,13 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tests/support/full_disk.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -119,15 +118,10 @@ TEST(TrainingLogTest, KeepsTheLinesOfEarlierRuns) {
 TEST(TrainingLogTest, WhatCouldNotBeWrittenIsWrittenLater) {
   TempDir dir;
   ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model"), 0));
-  // A disk with room for ten bytes.
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit room = {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &room), 0);
-  rlimit ten_bytes = room;
-  ten_bytes.rlim_cur = 10;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &ten_bytes), 0);
-  EXPECT_THAT(log->Append(Record(), absl::UnixEpoch()), Not(IsOk()));
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &room), 0);
+  {
+    const FullDisk full_disk(10);
+    EXPECT_THAT(log->Append(Record(), absl::UnixEpoch()), Not(IsOk()));
+  }
   ASSERT_THAT(log->Append(Record(), absl::UnixEpoch()), IsOk());
   std::ifstream file(dir.File("model/training.jsonl"));
   std::string line;
