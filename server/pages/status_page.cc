@@ -22,6 +22,7 @@
 #include "server/events/event_log.h"
 #include "server/models/model_slot.h"
 #include "server/pages/browser_page.h"
+#include "server/pages/embedded_files.h"
 #include "server/ranking/shadow_ranker.h"
 #include "server/vectors/document_vector_cache.h"
 #include "server/vectors/stored_vectors.h"
@@ -32,20 +33,6 @@ namespace {
 // The page is complete without its script, which only refreshes it: it must
 // work while everything else is broken. status.js replaces what is in the
 // "scroll" boxes.
-constexpr char kHead[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, "
-    "initial-scale=1\">\n"
-    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>semrank status</title>\n<link rel=\"icon\" href=\"data:,\">\n"
-    "<link rel=\"stylesheet\" href=\"/pages/style.css\">\n"
-    "<link rel=\"stylesheet\" href=\"/pages/status.css\">\n"
-    "<script type=\"module\" src=\"/pages/status.js\"></script>\n"
-    "</head>\n<body>\n";
-constexpr char kMain[] =
-    "\n<main>\n<h1>Status</h1>\n<div id=\"refresh\"></div>\n"
-    "<div class=\"tables\">\n";
-constexpr char kEnd[] = "</div>\n</main>\n</body>\n</html>\n";
 
 // The texts of a row, in the order of the columns; not escaped yet.
 using Cells = std::vector<std::string>;
@@ -366,8 +353,7 @@ void AddStatusPage(const ServerParts& parts, HttpPages& pages) {
 
 std::string StatusPage(const ServerParts& parts, absl::Duration uptime) {
   const std::string state(Lifecycle::Description(parts.lifecycle->state()));
-  return absl::StrCat(
-      kHead, PageHeader("/statusz"), kMain,
+  const std::string sections = absl::StrCat(
       Facts("Server", {{"version", std::string(Version())},
                        {"SIMD level", std::string(SimdLevel())},
                        {"state", state},
@@ -378,7 +364,10 @@ std::string StatusPage(const ServerParts& parts, absl::Duration uptime) {
       Catalog(*parts.catalog),
       LimitTable(parts.limits, parts.catalog->documents.max_documents()),
       Store(parts.stored), Shadow(parts.shadow), Events(parts.events),
-      Failures(*parts.request_log), kEnd);
+      Failures(*parts.request_log));
+  return absl::StrReplaceAll(
+      ToAbsl(EmbeddedFile("status.html")),
+      {{"{{header}}", PageHeader("/statusz")}, {"{{sections}}", sections}});
 }
 
 }  // namespace semrank
