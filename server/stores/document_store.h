@@ -159,7 +159,7 @@ class DocumentStore {
 
   // Opens the log of the changes by any server. Returns null for a store of one
   // server.
-  virtual std::unique_ptr<ChangeLog> OpenChangeLog() = 0;
+  virtual std::unique_ptr<ChangeLog> OpenChangeLog() { return nullptr; }
 
  protected:
   // Prefixes an error with the store's name; OK stays OK.

@@ -28,14 +28,6 @@ constexpr const char* kSecretKey = "secret";
 // The time between two attempts to open a database again.
 constexpr absl::Duration kOpeningInterval = absl::Seconds(1);
 
-rocksdb::Slice ToSlice(std::string_view bytes) {
-  return {bytes.data(), bytes.size()};
-}
-
-std::string_view ToView(const rocksdb::Slice& slice) {
-  return {slice.data(), slice.size()};
-}
-
 // Names in the folder of a store (rocksdb_document_store.h).
 constexpr const char* kDatabase = "rocksdb";
 constexpr std::string_view kUnfinished = "unfinished-";
@@ -123,8 +115,6 @@ RocksDbDocumentStore::RocksDbDocumentStore(const Options& options,
       folder_(std::move(folder)),
       max_vector_bytes_(options.max_vector_bytes) {}
 
-RocksDbDocumentStore::~RocksDbDocumentStore() = default;
-
 absl::StatusOr<std::unique_ptr<RocksDbDocumentStore>>
 RocksDbDocumentStore::Open(const Options& options) {
   absl::StatusOr<std::string> folder =
@@ -210,7 +200,7 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
   const VectorKeys keys(*fingerprint_, space, normalized_texts);
   std::vector<rocksdb::Slice> slices;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    slices.push_back(ToSlice(keys[i]));
+    slices.emplace_back(keys[i]);
   }
   // PinnableSlice views a block of the cache in place of copying the vector.
   std::vector<rocksdb::PinnableSlice> values(keys.size());
@@ -231,7 +221,7 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!statuses[i].ok()) continue;
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
-    const bool good = ReadVectorValue(keys[i], ToView(values[i]), row);
+    const bool good = ReadVectorValue(keys[i], values[i].ToStringView(), row);
     found[i] = good ? 1 : 0;
     ++(good ? result.num_found : result.num_refused);
   }
@@ -246,7 +236,7 @@ absl::Status RocksDbDocumentStore::WriteVectors(
   rocksdb::WriteBatch batch;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
-    batch.Put(database->vectors(), ToSlice(keys[i]), VectorValue(keys[i], row));
+    batch.Put(database->vectors(), keys[i], VectorValue(keys[i], row));
   }
   // Not synced: vectors that a crash loses can be computed again.
   return Named(database->Write(batch, /*sync=*/false));
@@ -284,16 +274,12 @@ absl::Status RocksDbDocumentStore::LoadDocuments(const VisitDocument& visit) {
       database->db().NewIterator(options, database->documents()));
   std::vector<float> vector;
   for (entry->SeekToFirst(); entry->Valid(); entry->Next()) {
-    const absl::StatusOr<StoredDocument> document =
-        ReadDocument(ToView(entry->key()), ToView(entry->value()), vector);
+    const absl::StatusOr<StoredDocument> document = ReadDocument(
+        entry->key().ToStringView(), entry->value().ToStringView(), vector);
     if (!document.ok()) return Named(document.status());
     SEMRANK_RETURN_IF_ERROR(visit(*document));
   }
   return Named(FromRocksDb(entry->status()));
-}
-
-std::unique_ptr<ChangeLog> RocksDbDocumentStore::OpenChangeLog() {
-  return nullptr;
 }
 
 }  // namespace semrank

@@ -42,9 +42,6 @@ class RocksDbDocumentStore : public DocumentStore {
   // Creates the folder if there is none; its parent must exist.
   static absl::StatusOr<std::unique_ptr<RocksDbDocumentStore>> Open(
       const Options& options);
-  ~RocksDbDocumentStore() override;
-  RocksDbDocumentStore(const RocksDbDocumentStore&) = delete;
-  RocksDbDocumentStore& operator=(const RocksDbDocumentStore&) = delete;
 
   const std::string& name() const override { return name_; }
   // Checks the time limit between two reads of the disk.
@@ -60,7 +57,6 @@ class RocksDbDocumentStore : public DocumentStore {
   absl::Status PutDocuments(std::span<const StoredDocument> documents) override;
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
   absl::Status LoadDocuments(const VisitDocument& visit) override;
-  std::unique_ptr<ChangeLog> OpenChangeLog() override;
 
  private:
   RocksDbDocumentStore(const Options& options, std::string folder);
