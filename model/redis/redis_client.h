@@ -22,6 +22,7 @@ extern "C" {
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "model/base/mutex.h"
 #include "model/redis/redis_tls.h"
 #include "model/redis/redis_url.h"
@@ -122,6 +123,11 @@ class RedisConnection {
 class RedisPool {
  public:
   using Deadline = RedisConnection::Deadline;
+  // The deadline of a call that begins now.
+  static Deadline DeadlineIn(absl::Duration time_limit) {
+    return std::chrono::steady_clock::now() +
+           absl::ToChronoNanoseconds(time_limit);
+  }
 
   // `name` stands for the server in errors; empty = NameOf(url).
   RedisPool(const RedisUrl& url, int max_connections, std::string name = "")

@@ -1,6 +1,5 @@
 #include "server/events/redis_event_sink.h"
 
-#include <chrono>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -87,10 +86,8 @@ absl::StatusOr<std::int64_t> RedisEventSink::CallForNumber(
 
 absl::StatusOr<std::vector<RedisReply>> RedisEventSink::Call(
     std::span<const RedisCommand> commands) {
-  const auto deadline = std::chrono::steady_clock::now() +
-                        absl::ToChronoNanoseconds(options_.timeout);
   absl::StatusOr<std::vector<RedisReply>> replies =
-      pool_.Call(commands, deadline);
+      pool_.Call(commands, RedisPool::DeadlineIn(options_.timeout));
   // A full Redis refuses XADD, but still trims.
   is_away_ = absl::IsUnavailable(replies.status()) ||
              absl::IsDeadlineExceeded(replies.status());

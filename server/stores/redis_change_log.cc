@@ -187,10 +187,8 @@ absl::Status RedisChangeLog::FindDocuments(std::span<const DocumentKey> keys,
 absl::StatusOr<RedisReply> RedisChangeLog::Call(const RedisCommand& command,
                                                 absl::Duration time_limit,
                                                 const ReplyLimits& limits) {
-  const auto deadline =
-      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(time_limit);
   absl::StatusOr<std::vector<RedisReply>> replies =
-      pool_.Call({&command, 1}, deadline, limits);
+      pool_.Call({&command, 1}, RedisPool::DeadlineIn(time_limit), limits);
   if (replies.ok()) return std::move(replies->front());
   // After a failure the server may have another address.
   pool_.LookUpAddress();

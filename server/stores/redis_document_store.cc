@@ -115,8 +115,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
     const VectorSpace& space,
     std::span<const std::string_view> normalized_texts,
     absl::Duration time_limit, float* rows, std::span<std::uint8_t> found) {
-  const Deadline deadline =
-      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(time_limit);
+  const Deadline deadline = RedisPool::DeadlineIn(time_limit);
   std::ranges::fill(found, std::uint8_t{0});
   FingerprinterPtr fingerprinter = fingerprint();
   // Only a trial resolves the name: a lookup may take seconds.
@@ -292,11 +291,6 @@ absl::Status RedisDocumentStore::CallTransaction(
     }
   }
   return absl::OkStatus();
-}
-
-RedisDocumentStore::Deadline RedisDocumentStore::UsualDeadline() const {
-  return std::chrono::steady_clock::now() +
-         absl::ToChronoNanoseconds(options_.timeout);
 }
 
 absl::StatusOr<RedisDocumentStore::FingerprinterPtr>

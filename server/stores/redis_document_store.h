@@ -74,7 +74,9 @@ class RedisDocumentStore : public DocumentStore {
 
   // Executes all or none, with no other client's command in between.
   absl::Status CallTransaction(std::vector<RedisCommand> commands);
-  Deadline UsualDeadline() const;
+  Deadline UsualDeadline() const {
+    return RedisPool::DeadlineIn(options_.timeout);
+  }
   // Makes the secret of the store that of this process, or the reverse if the
   // store has none.
   absl::StatusOr<FingerprinterPtr> AgreeOnSecret(Deadline deadline);
