@@ -1,14 +1,35 @@
 #include "model/nn/sparse_scorer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "model/nn/kernels.h"
-#include "model/nn/tfidf.h"
 
 namespace semrank {
+
+void WeighTfIdf(const float* idf, int first, int last, BagBatch& bags) {
+  for (int text = first; text < last; ++text) {
+    const std::uint32_t begin = bags.offsets[text];
+    const std::uint32_t end = bags.offsets[text + 1];
+    // The sum is in double, as the norm of a long text is a sum of many
+    // small squares.
+    double squares = 0;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      bags.counts[i] *= idf[bags.indices[i]];
+      squares += static_cast<double>(bags.counts[i]) * bags.counts[i];
+    }
+    // No known word, or idf 0 for all of them: the zero vector has
+    // no direction.
+    if (squares == 0) continue;
+    const double scale = 1 / std::sqrt(squares);
+    for (std::uint32_t i = begin; i < end; ++i) {
+      bags.counts[i] = static_cast<float>(bags.counts[i] * scale);
+    }
+  }
+}
 
 absl::StatusOr<std::unique_ptr<SparseScorer>> SparseScorer::Create(
     const SparseWeights& weights, std::shared_ptr<const void> storage) {
@@ -34,8 +55,7 @@ SparseScorer::PreparedQuery::PreparedQuery(const SparseScorer& scorer,
                                            const BagBatch& queries, int query,
                                            Scratch& scratch)
     : weights_(scorer.weights_),
-      queries_(queries),
-      query_(query),
+      query_(queries.Bag(query)),
       values_(scratch.values) {
   // A dense row, so that a word of a document is one look-up. It is 0 between
   // queries, and only the words of a query are written and reset, as a
@@ -48,14 +68,13 @@ SparseScorer::PreparedQuery::PreparedQuery(const SparseScorer& scorer,
     return;
   }
   if (!weights_.adds_identity) return;
-  for (std::uint32_t i = queries.offsets[query]; i < queries.offsets[query + 1];
-       ++i) {
-    const std::uint32_t word = queries.indices[i];
+  for (std::size_t i = 0; i < query_.indices.size(); ++i) {
+    const std::uint32_t word = query_.indices[i];
     // S = I or D: a word matches itself alone. Hashed pairs have the I here
     // too, and their weights in SumOfPairs.
     values_[word] = weights_.diagonal == nullptr
-                        ? queries.counts[i]
-                        : queries.counts[i] * weights_.diagonal[word];
+                        ? query_.counts[i]
+                        : query_.counts[i] * weights_.diagonal[word];
   }
 }
 
@@ -64,10 +83,7 @@ SparseScorer::PreparedQuery::~PreparedQuery() {
     std::fill(values_.begin(), values_.end(), 0.0f);
     return;
   }
-  for (std::uint32_t i = queries_.offsets[query_];
-       i < queries_.offsets[query_ + 1]; ++i) {
-    values_[queries_.indices[i]] = 0;
-  }
+  for (const std::uint32_t word : query_.indices) values_[word] = 0;
 }
 
 // SSI eq. 5 for one word of the document: the hash needs both words, so nothing
@@ -75,10 +91,9 @@ SparseScorer::PreparedQuery::~PreparedQuery() {
 float SparseScorer::PreparedQuery::SumOfPairs(
     std::uint32_t document_word) const {
   float sum = 0;
-  for (std::uint32_t i = queries_.offsets[query_];
-       i < queries_.offsets[query_ + 1]; ++i) {
-    sum += queries_.counts[i] *
-           weights_.pair_weights[PairBucket(queries_.indices[i], document_word,
+  for (std::size_t i = 0; i < query_.indices.size(); ++i) {
+    sum += query_.counts[i] *
+           weights_.pair_weights[PairBucket(query_.indices[i], document_word,
                                             weights_.num_buckets)];
   }
   return sum;
@@ -87,12 +102,12 @@ float SparseScorer::PreparedQuery::SumOfPairs(
 float SparseScorer::PreparedQuery::Score(const BagBatch& documents,
                                          int document) const {
   float sum = 0;
-  for (std::uint32_t i = documents.offsets[document];
-       i < documents.offsets[document + 1]; ++i) {
-    const std::uint32_t word = documents.indices[i];
+  const BagView words = documents.Bag(document);
+  for (std::size_t i = 0; i < words.indices.size(); ++i) {
+    const std::uint32_t word = words.indices[i];
     float value = values_[word];
     if (weights_.pair_weights != nullptr) value += SumOfPairs(word);
-    sum += value * documents.counts[i];
+    sum += value * words.counts[i];
   }
   return sum;
 }

@@ -52,6 +52,13 @@ struct SparseWeights {
   bool adds_identity = true;  // to pair_weights
 };
 
+// Word counts to tf-idf, the q and d of SSI: count x idf, scaled to L2 norm 1
+// for each text. Replaces the counts of texts [first, last) of `bags`; `idf`
+// has a value >= 0 for each index. A text whose values are all 0 keeps them.
+// The values of a text do not depend on the other texts. Thread-safe on
+// disjoint ranges.
+void WeighTfIdf(const float* idf, int first, int last, BagBatch& bags);
+
 class SparseScorer {
  public:
   // Uses the weights in place; `storage`, which may be null, keeps them alive.
@@ -86,8 +93,7 @@ class SparseScorer {
     float SumOfPairs(std::uint32_t document_word) const;
 
     const SparseWeights& weights_;
-    const BagBatch& queries_;
-    const int query_;
+    const BagView query_;
     std::vector<float>& values_;
   };
 

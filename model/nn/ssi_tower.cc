@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/nn/kernels.h"
-#include "model/nn/tfidf.h"
+#include "model/nn/sparse_scorer.h"
 
 namespace semrank {
 
@@ -30,31 +30,30 @@ void SsiRows::AppendRows(const BagBatch& words, BagBatch& rows) const {
   const auto scale = static_cast<float>(std::sqrt(factor));
   for (int text = 0; text < words.num_texts(); ++text) {
     if (mixing != nullptr) {
-      for (std::uint32_t i = words.offsets[text]; i < words.offsets[text + 1];
-           ++i) {
-        if (words.indices[i] >= num_own) continue;
-        AddRow(words.indices[i], words.counts[i] * own_scale, rows);
+      const BagView bag = words.Bag(text);
+      for (std::size_t i = 0; i < bag.indices.size(); ++i) {
+        if (bag.indices[i] >= num_own) continue;
+        AddRow(bag.indices[i], bag.counts[i] * own_scale, rows);
       }
       rows.EndBag();
     }
     if (same_rank) {
-      AppendSameRank(words, text, scale, rows);
+      AppendSameRank(words.Bag(text), scale, rows);
     } else {
-      AppendCorrelated(words, text, scale, rows);
+      AppendCorrelated(words.Bag(text), scale, rows);
     }
   }
 }
 
 // One bag: a frequent word is its own row, another the mean of its companions.
-void SsiRows::AppendCorrelated(const BagBatch& words, int text, float scale,
+void SsiRows::AppendCorrelated(const BagView& words, float scale,
                                BagBatch& rows) const {
   const auto num_own = static_cast<std::uint32_t>(num_own_rows());
   const auto first_row = static_cast<std::uint32_t>(num_rows) - num_own;
   // The mean is always divided by k, so that a word with fewer companions has a
   // shorter vector.
   const float share = top_k > 0 ? 1.0f / static_cast<float>(top_k) : 0.0f;
-  for (std::uint32_t i = words.offsets[text]; i < words.offsets[text + 1];
-       ++i) {
+  for (std::size_t i = 0; i < words.indices.size(); ++i) {
     const std::uint32_t word = words.indices[i];
     const float value = words.counts[i] * scale;
     if (word < num_own) {
@@ -72,13 +71,12 @@ void SsiRows::AppendCorrelated(const BagBatch& words, int text, float scale,
 }
 
 // SSI eq. 6 and 7: a bag for each p, which has S_p of each word.
-void SsiRows::AppendSameRank(const BagBatch& words, int text, float scale,
+void SsiRows::AppendSameRank(const BagView& words, float scale,
                              BagBatch& rows) const {
   const auto first_row = static_cast<std::uint32_t>(num_rows - num_own_rows());
   const float share = scale / std::sqrt(static_cast<float>(top_k));
   for (int p = 0; p < top_k; ++p) {
-    for (std::uint32_t i = words.offsets[text]; i < words.offsets[text + 1];
-         ++i) {
+    for (std::size_t i = 0; i < words.indices.size(); ++i) {
       const float row = correlated[std::size_t{words.indices[i]} * top_k + p];
       if (row < 0) continue;
       AddRow(first_row + static_cast<std::uint32_t>(row),

@@ -61,10 +61,9 @@ struct SsiRows {
   void AppendRows(const BagBatch& words, BagBatch& rows) const;
 
  private:
-  void AppendCorrelated(const BagBatch& words, int text, float scale,
+  void AppendCorrelated(const BagView& words, float scale,
                         BagBatch& rows) const;
-  void AppendSameRank(const BagBatch& words, int text, float scale,
-                      BagBatch& rows) const;
+  void AppendSameRank(const BagView& words, float scale, BagBatch& rows) const;
 };
 
 // a of mixed parts: 1 / (1 + exp(-logit)), 0 to 1.

@@ -6,7 +6,6 @@
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
 #include "model/nn/kernels.h"
-#include "model/nn/tfidf.h"
 #include "model/train/optimizer/gradient_set.h"
 
 namespace semrank {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/nn/ssi_tower.h"
-#include "model/nn/tfidf.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
