@@ -3,8 +3,10 @@
 #ifndef SEMRANK_SERVER_REQUESTS_EXPERIMENTS_H_
 #define SEMRANK_SERVER_REQUESTS_EXPERIMENTS_H_
 
+#include <cstdint>
+#include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +15,7 @@
 #include "model/events/event.h"
 #include "server/models/served_model.h"
 #include "server/ranking/experiments.h"
+#include "server/ranking/ranking_engine.h"
 #include "server/requests/message_fields.h"
 #include "server/requests/server_parts.h"
 #include "server/requests/wire_reader.h"
@@ -72,11 +75,42 @@ struct ListExperiment {
 
 // "shop/3".
 std::string RankerName(const ServedModel& served);
-// ListExperiment::ranker_b of the order in which a request has its candidates.
-inline constexpr std::string_view kRequestOrder = "request";
 
 // Each thread has its own, with a seed of the operating system.
 Random& ThreadRandom();
+
+// The second ranking of an interleaved list: the same candidates, ranked by
+// another model, or in the order in which the request has them.
+class SecondRanking {
+ public:
+  // `served` null = the order of the request. The list gets `max_results`
+  // results; 0 = all.
+  SecondRanking(ServedModelPtr served, std::uint32_t max_results)
+      : served_(std::move(served)), max_results_(max_results) {}
+
+  // Runs one slice of the ranking; kDone at once for the order of the request.
+  absl::StatusOr<Progress> RunSlice(const RankingEngine& engine,
+                                    const RankInput& input,
+                                    const Caller& caller);
+  const RankResult& result() const { return result_; }
+
+  // Replaces the results of `first` by those of both rankings, interleaved, and
+  // adds the times. Problems and what else `first` has stay.
+  ListExperiment Interleave(RankResult& first);
+  // The same for rankings of other numbers than those of the candidates.
+  ListExperiment Draft(std::span<const std::uint32_t> first,
+                       std::span<const std::uint32_t> second) const;
+
+ private:
+  // Removes what is a problem of the first ranking.
+  void DropProblems(const RankResult& first);
+  void UseRequestOrder(const RankResult& first);
+
+  const ServedModelPtr served_;
+  const std::uint32_t max_results_;
+  RankState progress_;
+  RankResult result_;
+};
 
 }  // namespace semrank
 

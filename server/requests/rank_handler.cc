@@ -11,7 +11,6 @@
 #include "server/ranking/shadow_ranker.h"
 #include "server/requests/error_status.h"
 #include "server/requests/handlers.h"
-#include "server/requests/second_ranking.h"
 #include "server/requests/wire_reader.h"
 
 namespace semrank {

@@ -16,7 +16,6 @@
 #include "server/requests/handlers.h"
 #include "server/requests/impressions.h"
 #include "server/requests/message_fields.h"
-#include "server/requests/second_ranking.h"
 #include "server/requests/wire_reader.h"
 
 namespace semrank {
