@@ -19,7 +19,7 @@ constexpr std::array<const char*, kNumPhases> kPhaseLabels = {
     "queue", "read", "parse", "cache", "embed", "score", "serialize"};
 // In the order of absl::StatusCode, whose numbers are gRPC's. Public dashboards
 // expect the spelling of go-grpc-prometheus.
-constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
+constexpr std::array<const char*, kNumStatusCodes> kCodeLabels = {
     "OK",
     "Canceled",
     "Unknown",
@@ -72,10 +72,6 @@ int NumberOf(absl::StatusCode code) {
 }
 
 }  // namespace
-
-std::string_view StatusCodeLabel(absl::StatusCode code) {
-  return kCodeLabels[NumberOf(code)];
-}
 
 const prometheus::Histogram::BucketBoundaries& Metrics::PhaseBuckets() {
   static const prometheus::Histogram::BucketBoundaries buckets = {
@@ -204,7 +200,7 @@ Metrics::Rpc Metrics::AddRpc(std::string_view service, std::string_view method,
   // Every code exists from the start, at 0. A counter that appears with its
   // first error would hide that error from rate().
   for (int i = 0; i < kNumStatusCodes; ++i) {
-    labels["grpc_code"] = std::string(kCodeLabels[i]);
+    labels["grpc_code"] = kCodeLabels[i];
     rpc.handled_[i] = &handled_->Add(labels);
   }
   // Several HTTP paths may be one method. Family::Add returns the same child
@@ -254,7 +250,7 @@ Metrics::Stream Metrics::AddStream(std::string_view service,
                                {"grpc_method", std::string(method)}};
   Stream stream;
   for (int i = 0; i < kNumStatusCodes; ++i) {
-    labels["grpc_code"] = std::string(kCodeLabels[i]);
+    labels["grpc_code"] = kCodeLabels[i];
     stream.answered[i] = &answered_->Add(labels);
   }
   labels.erase("grpc_code");

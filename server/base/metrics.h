@@ -36,9 +36,6 @@ namespace semrank {
 
 inline constexpr int kNumStatusCodes = 17;
 
-// "OK", "InvalidArgument": the spelling of gRPC dashboards.
-std::string_view StatusCodeLabel(absl::StatusCode code);
-
 // The calls of one method since the start.
 struct CallTotals {
   std::string name = {};  // "semrank.v1.RankingService/Rank"

@@ -85,10 +85,6 @@ RequestLog::Details CallerOf(const grpc::ServerContextBase& context) {
           .peer = context.peer()};
 }
 
-grpc::Status ToGrpcStatus(const absl::Status& status) {
-  return status.ok() ? grpc::Status::OK : Convert(status).status;
-}
-
 // The trailers must be added before Finish, which sends them.
 grpc::Status FinalStatus(const absl::Status& status,
                          const RequestIdentity& identity,

@@ -39,11 +39,8 @@ RequestIdentity IdentityOf(const grpc::ServerContextBase& context);
 // Describes the caller for the log.
 RequestLog::Details CallerOf(const grpc::ServerContextBase& context);
 
-// The result has a google.rpc.Status as its details.
-grpc::Status ToGrpcStatus(const absl::Status& status);
-
-// Returns the status to finish the call with. Adds the trailers, so it must be
-// called once.
+// Returns the status to finish the call with, which has a google.rpc.Status as
+// its details. Adds the trailers, so it must be called once.
 grpc::Status FinalStatus(const absl::Status& status,
                          const RequestIdentity& identity,
                          grpc::ServerContextBase& context);

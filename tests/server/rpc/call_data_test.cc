@@ -1,6 +1,7 @@
 #include "server/rpc/call_data.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/server_context.h>
 #include <gtest/gtest.h>
 
 #include "google/rpc/error_details.pb.h"
@@ -14,6 +15,12 @@ namespace {
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
+// The error as a call ends with it.
+grpc::Status EndOf(const absl::Status& status) {
+  grpc::ServerContext context;
+  return FinalStatus(status, {}, context);
+}
+
 google::rpc::Status Details(const grpc::Status& status) {
   google::rpc::Status details;
   EXPECT_TRUE(details.ParseFromString(status.error_details()));
@@ -21,14 +28,14 @@ google::rpc::Status Details(const grpc::Status& status) {
 }
 
 TEST(StatusMappingTest, OkHasNoDetails) {
-  EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok());
-  EXPECT_EQ(ToGrpcStatus(absl::OkStatus()).error_details(), "");
+  EXPECT_TRUE(EndOf(absl::OkStatus()).ok());
+  EXPECT_EQ(EndOf(absl::OkStatus()).error_details(), "");
 }
 
 TEST(StatusMappingTest, EveryCodeKeepsItsNumberAndGetsOneErrorInfo) {
   for (int code = 1; code <= 16; ++code) {
     const absl::Status status(static_cast<absl::StatusCode>(code), "why");
-    const grpc::Status mapped = ToGrpcStatus(status);
+    const grpc::Status mapped = EndOf(status);
     EXPECT_EQ(mapped.error_code(), code);
     EXPECT_EQ(mapped.error_message(), "why");
     const google::rpc::Status details = Details(mapped);
@@ -44,7 +51,7 @@ TEST(StatusMappingTest, EveryCodeKeepsItsNumberAndGetsOneErrorInfo) {
 
 TEST(StatusMappingTest, FieldErrorsCarryValuesAndABadRequest) {
   const google::rpc::Status details =
-      Details(ToGrpcStatus(TextTooLong("titles[3]", 5000, 4096)));
+      Details(EndOf(TextTooLong("titles[3]", 5000, 4096)));
   ASSERT_EQ(details.details_size(), 2);
   google::rpc::ErrorInfo info;
   ASSERT_TRUE(details.details(0).UnpackTo(&info));
@@ -63,7 +70,7 @@ TEST(StatusMappingTest, OverloadSaysWhenToComeBackInDetailAndTrailer) {
   Admission admission(1);
   const absl::Status status = admission.Admit(2).status();
   EXPECT_EQ(RetryDelayMillis(status), "100");
-  const google::rpc::Status details = Details(ToGrpcStatus(status));
+  const google::rpc::Status details = Details(EndOf(status));
   google::rpc::RetryInfo retry_info;
   ASSERT_EQ(details.details_size(), 2);
   ASSERT_TRUE(details.details(1).UnpackTo(&retry_info));
