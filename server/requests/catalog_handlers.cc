@@ -164,13 +164,7 @@ class DeleteHandler final : public HandlerOf<v1::DeleteDocumentsResponse> {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeGetDocumentsHandler(
-    const ServerParts& parts) {
-  return std::make_unique<GetHandler>(parts);
-}
-std::unique_ptr<RequestHandler> MakeDeleteDocumentsHandler(
-    const ServerParts& parts) {
-  return std::make_unique<DeleteHandler>(parts);
-}
+SEMRANK_DEFINE_HANDLER(GetDocuments, GetHandler)
+SEMRANK_DEFINE_HANDLER(DeleteDocuments, DeleteHandler)
 
 }  // namespace semrank

@@ -222,10 +222,7 @@ absl::StatusOr<Progress> StreamedEmbedHandler::RunSlice(const RequestRun& run) {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeEmbedTextsHandler(
-    const ServerParts& parts) {
-  return std::make_unique<EmbedHandler>(parts);
-}
+SEMRANK_DEFINE_HANDLER(EmbedTexts, EmbedHandler)
 StreamHandlers MakeEmbedTextsStream(const ServerParts& parts) {
   // The stream keeps the function, and with it the state, until its last
   // message is done.

@@ -370,9 +370,6 @@ void ReportHandler::Wait(const std::function<void()>& resume) {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeReportEventsHandler(
-    const ServerParts& parts) {
-  return std::make_unique<ReportHandler>(parts);
-}
+SEMRANK_DEFINE_HANDLER(ReportEvents, ReportHandler)
 
 }  // namespace semrank

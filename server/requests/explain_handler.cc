@@ -174,8 +174,6 @@ absl::StatusOr<Progress> ExplainHandler::RunSlice(const RequestRun& run) {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeExplainHandler(const ServerParts& parts) {
-  return std::make_unique<ExplainHandler>(parts);
-}
+SEMRANK_DEFINE_HANDLER(Explain, ExplainHandler)
 
 }  // namespace semrank

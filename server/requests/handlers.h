@@ -86,6 +86,14 @@ class HandlerOf : public RequestHandler {
 using MakeHandler =
     std::unique_ptr<RequestHandler> (*)(const ServerParts& parts);
 
+// Defines the function that makes the handlers of a unary method, such as
+// MakeGetLimitsHandler (methods.h); `handler` is their class.
+#define SEMRANK_DEFINE_HANDLER(method_name, handler)          \
+  std::unique_ptr<RequestHandler> Make##method_name##Handler( \
+      const ServerParts& parts) {                             \
+    return std::make_unique<handler>(parts);                  \
+  }
+
 // Makes the handlers of one stream's messages, which share its state: the
 // function must outlive them.
 using StreamHandlers = std::function<std::unique_ptr<RequestHandler>()>;

@@ -5,7 +5,7 @@
 // To add a unary method:
 //   1. Declare it and its messages in a file of proto/semrank/v1.
 //   2. Write its handler: a class derived from HandlerOf in a source of this
-//      folder, and the function that makes it.
+//      folder, and SEMRANK_DEFINE_HANDLER for it.
 //   3. Add its row to methods.def.
 // methods_test then names what the two documents lack: a line of
 // proto/README.md, and an example in scripts/ci/write_openapi.py.
@@ -101,7 +101,8 @@ struct Method {
   }
 };
 
-// Each row of methods.def has a function that makes its handlers, such as
+// Each row of methods.def has a function that makes its handlers, which
+// SEMRANK_DEFINE_HANDLER defines for a unary method:
 //
 //   std::unique_ptr<RequestHandler> MakeGetLimitsHandler(const ServerParts&);
 //   StreamHandlers MakeRankStream(const ServerParts&);

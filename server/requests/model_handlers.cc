@@ -272,23 +272,10 @@ class GetLimitsHandler final : public HandlerOf<v1::GetLimitsResponse> {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeGetModelHandler(const ServerParts& parts) {
-  return std::make_unique<GetModelHandler>(parts);
-}
-std::unique_ptr<RequestHandler> MakeResolveModelHandler(
-    const ServerParts& parts) {
-  return std::make_unique<ResolveModelHandler>(parts);
-}
-std::unique_ptr<RequestHandler> MakeListModelsHandler(
-    const ServerParts& parts) {
-  return std::make_unique<ListModelsHandler>(parts);
-}
-std::unique_ptr<RequestHandler> MakeGetLimitsHandler(const ServerParts& parts) {
-  return std::make_unique<GetLimitsHandler>(parts);
-}
-std::unique_ptr<RequestHandler> MakeReloadModelHandler(
-    const ServerParts& parts) {
-  return std::make_unique<ReloadModelHandler>(parts);
-}
+SEMRANK_DEFINE_HANDLER(GetModel, GetModelHandler)
+SEMRANK_DEFINE_HANDLER(ResolveModel, ResolveModelHandler)
+SEMRANK_DEFINE_HANDLER(ListModels, ListModelsHandler)
+SEMRANK_DEFINE_HANDLER(GetLimits, GetLimitsHandler)
+SEMRANK_DEFINE_HANDLER(ReloadModel, ReloadModelHandler)
 
 }  // namespace semrank

@@ -371,9 +371,7 @@ bool StreamedRankHandler::ReadForRefusal(std::string_view bytes) {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeRankHandler(const ServerParts& parts) {
-  return std::make_unique<RankHandler>(parts);
-}
+SEMRANK_DEFINE_HANDLER(Rank, RankHandler)
 StreamHandlers MakeRankStream(const ServerParts& parts) {
   return [&parts] { return std::make_unique<StreamedRankHandler>(parts); };
 }

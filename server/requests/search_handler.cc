@@ -303,9 +303,6 @@ void SearchHandler::AddImpression() {
 
 }  // namespace
 
-std::unique_ptr<RequestHandler> MakeSearchDocumentsHandler(
-    const ServerParts& parts) {
-  return std::make_unique<SearchHandler>(parts);
-}
+SEMRANK_DEFINE_HANDLER(SearchDocuments, SearchHandler)
 
 }  // namespace semrank
