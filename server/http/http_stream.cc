@@ -14,7 +14,7 @@ namespace ssl = boost::asio::ssl;
 namespace {
 
 // A client that reads shows progress after each part.
-constexpr std::size_t kMaxWriteBytes = 65'536;
+constexpr std::size_t kMaxWriteBytes = 262'144;
 
 }  // namespace
 
