@@ -32,7 +32,7 @@ HttpConnection::HttpConnection(HttpConnections& connections,
     : connections_(connections),
       stream_(std::move(socket)),
       tls_(std::move(tls)),
-      deadline_(stream_.socket().get_executor()),
+      timer_(stream_.socket().get_executor()),
       client_{.peer = PeerOf(stream_.socket().native_handle())},
       address_(CallerName(/*access=*/nullptr, "", client_.peer)),
       account_("http " + client_.peer) {}
@@ -88,9 +88,19 @@ void HttpConnection::AwaitClient(State state, absl::Duration timeout) {
 }
 
 void HttpConnection::AwaitDeadline(absl::Duration timeout) {
-  deadline_.expires_after(absl::ToChronoNanoseconds(timeout));
-  deadline_.async_wait([self = shared_from_this()](const ErrorCode& error) {
-    if (!error) self->OnDeadline();
+  deadline_ =
+      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(timeout);
+  StartTimer();
+}
+
+// A timer that ends earlier stays, and is started again then: each phase of a
+// request has a deadline, and nearly none is reached.
+void HttpConnection::StartTimer() {
+  if (timed_ && timer_.expiry() <= deadline_) return;
+  timed_ = true;
+  timer_.expires_at(deadline_);
+  timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    if (!error) self->OnTimer();
   });
 }
 
@@ -98,15 +108,12 @@ void HttpConnection::StopWaiting() {
   if (!waiting_.has_value()) return;
   connections_.waiting.erase(*waiting_);
   waiting_.reset();
-  deadline_.cancel();
 }
 
-void HttpConnection::OnDeadline() {
-  // The phase may have ended after this was queued.
-  if (!waiting_.has_value() ||
-      deadline_.expiry() > std::chrono::steady_clock::now()) {
-    return;
-  }
+void HttpConnection::OnTimer() {
+  timed_ = false;
+  if (!waiting_.has_value()) return;
+  if (deadline_ > std::chrono::steady_clock::now()) return StartTimer();
   const std::uint64_t num_bytes = BytesOfPeriod();
   if (MadeProgress(num_bytes)) return;
   // Asio allows one write at a time, so no response can follow while 100
@@ -144,6 +151,7 @@ void HttpConnection::Close() {
   if (state == State::kClosed) return;
   client_.has_left = true;
   StopWaiting();
+  timer_.cancel();
   CountUnread(0);
   stream_.Close();
   // Only counted and logged: nothing can be sent any more.
@@ -157,9 +165,7 @@ void HttpConnection::Read() {
   // A client that sends far ahead is not read, so TCP stops it.
   if (reading_ || client_.has_left || input_.size() >= kMaxHeadBytes) return;
   reading_ = true;
-  const std::size_t size =
-      state_ == State::kBody ? chunk_.size() : kMaxHeadBytes;
-  stream_.Read(asio::buffer(chunk_, size),
+  stream_.Read(asio::buffer(chunk_),
                [self = shared_from_this()](const ErrorCode& error,
                                            std::size_t num_bytes) {
                  self->OnRead(error, num_bytes);
@@ -176,15 +182,15 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
       chunk_[0] == kTlsFirstByte) {
     return OnOtherProtocol();
   }
-  const std::string_view chunk(chunk_.data(), num_bytes);
-  // Without a copy into input_.
-  if (state_ == State::kBody && input_.empty()) return Parse(chunk);
-  input_ += chunk;
-  if (state_ == State::kSkip) return SkipBody();
   if (std::exchange(idle_, false)) {
     AwaitClient(State::kHead, connections_.options.timeouts.head);
   }
+  const std::string_view chunk(chunk_.data(), num_bytes);
   const bool is_wanted = state_ == State::kHead || state_ == State::kBody;
+  // Without a copy into input_.
+  if (is_wanted && input_.empty()) return Parse(chunk);
+  input_ += chunk;
+  if (state_ == State::kSkip) return SkipBody();
   is_wanted ? Parse(input_) : Read();
 }
 
@@ -204,6 +210,10 @@ void HttpConnection::StartRequest() {
 
 void HttpConnection::Parse(std::string_view input) {
   HttpExchange::Step step = exchange_->Parse(input);
+  if (auto* const body = std::get_if<HttpExchange::ReadBody>(&step)) {
+    AwaitClient(State::kBody, connections_.options.timeouts.body);
+    if (!body->send_continue) return Parse(input);
+  }
   input_ = std::string(input);
   while (!exchange_->CountBody()) {
     if (!EndSlowestBody()) return;
@@ -235,16 +245,14 @@ void HttpConnection::Do(HttpExchange::Step step) {
     Respond(std::move(*response));
   } else if (auto* const run = std::get_if<HttpExchange::RunHandler>(&step)) {
     Run(std::move(*run));
-  } else if (auto* const body = std::get_if<HttpExchange::ReadBody>(&step)) {
-    AwaitBody(body->send_continue);
+  } else if (std::holds_alternative<HttpExchange::ReadBody>(step)) {
+    SendContinue();
   } else {
     Read();
   }
 }
 
-void HttpConnection::AwaitBody(bool send_continue) {
-  AwaitClient(State::kBody, connections_.options.timeouts.body);
-  if (!send_continue) return Parse(input_);
+void HttpConnection::SendContinue() {
   sending_continue_ = true;
   stream_.Write({asio::buffer(kContinue), asio::const_buffer()},
                 [self = shared_from_this()](const ErrorCode& error,
@@ -267,7 +275,7 @@ void HttpConnection::Run(HttpExchange::RunHandler run) {
     }
     // Back to the I/O thread with the reference too: sockets and timers are not
     // thread-safe, so the connection must not be destroyed here.
-    const auto io = self->deadline_.get_executor();
+    const auto io = self->timer_.get_executor();
     asio::post(
         io, [self = std::move(self), response = std::move(response)]() mutable {
           self->OnHandled(std::move(response));

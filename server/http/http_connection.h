@@ -8,6 +8,7 @@
 
 #include <array>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -54,8 +55,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Enters a phase in which the server waits for the client.
   void AwaitClient(State state, absl::Duration timeout);
   void StopWaiting();
-  void OnDeadline();
   void AwaitDeadline(absl::Duration timeout);
+  void StartTimer();
+  void OnTimer();
   // Bytes that the client sent or read since the last call. Each call begins
   // the next period.
   std::uint64_t BytesOfPeriod();
@@ -81,7 +83,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool EndSlowestBody();
   void EndSlowBody();
   void Do(HttpExchange::Step step);
-  void AwaitBody(bool send_continue);
+  void SendContinue();
   void Run(HttpExchange::RunHandler run);
   void OnHandled(std::optional<HttpResponse> response);
   void Respond(HttpResponse response);
@@ -97,7 +99,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpConnections& connections_;
   HttpStream stream_;
   const TlsContext tls_;
-  boost::asio::steady_timer deadline_;
+  boost::asio::steady_timer timer_;
+  bool timed_ = false;  // timer_ runs
+  // The end of the phase that waits for the client; timer_ may end earlier.
+  std::chrono::steady_clock::time_point deadline_;
   State state_ = State::kHead;
   // Its place among connections_.waiting.
   std::optional<std::list<HttpConnection*>::iterator> waiting_;
