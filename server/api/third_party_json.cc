@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "model/base/json_elements.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -112,6 +111,11 @@ absl::Status ThirdPartyJson::ReadMember(JsonDocument::Value& value,
 }
 
 absl::Status ThirdPartyJson::ReadItem(JsonDocument::Value& value, Item& item) {
+  // Nearly all items are plain texts, so these take a path without StatusOr.
+  if (const auto text = JsonDocument::PlainText(value)) {
+    item = *text;
+    return document_.CountValue();
+  }
   const char type = JsonDocument::FirstByte(value);
   if (type == '"') {
     SEMRANK_ASSIGN_OR_RETURN(item, ReadText(value));
@@ -321,35 +325,37 @@ absl::Status AppendRanking(const v1::RankResponse& response,
   // An item without its document takes about 50 bytes.
   json.reserve(json.size() + scores.size() * 64);
   json += '[';
-  auto index = response.indices().begin();
-  // Elements have no commas, so splitting the whole list gives the text
-  // of each.
-  for (const absl::string_view score :
-       absl::StrSplit(texts, ',', absl::SkipEmpty())) {
-    if (index != response.indices().begin()) json += ',';
-    append(*index++, score);
+  std::string_view rest = texts;
+  for (const std::uint32_t index : response.indices()) {
+    if (json.back() != '[') json += ',';
+    // Elements have no commas, so the next comma ends the text of this one.
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    append(index, ToAbsl(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   json += ']';
   return absl::OkStatus();
 }
 
 std::int64_t CountWords(std::string_view text) {
-  std::int64_t count = text.empty() ? 0 : BeginsWord(text, 0);
-  std::size_t i = 1;
-  // Counts the bytes that are not blanks and follow one, in blocks that the
-  // compiler turns into SIMD instructions. The first byte was counted above.
   constexpr std::size_t kBlock = 16;
-  for (; i + kBlock <= text.size(); i += kBlock) {
-    std::uint8_t begins[kBlock];
+  std::int64_t count = 0;
+  std::size_t i = 0;
+  const std::size_t num_single = text.size() > kBlock ? 1 : text.size();
+  for (; i < num_single; ++i) count += BeginsWord(text, i);
+  // Blocks, which the compiler turns into SIMD instructions. The last one also
+  // holds bytes of the block before it.
+  for (; i < text.size(); i += kBlock) {
+    const std::size_t first = std::min(i, text.size() - kBlock);
+    std::uint8_t begins[2 * kBlock] = {};
     for (std::size_t j = 0; j < kBlock; ++j) {
-      begins[j] = IsBlank(text[i + j - 1]) & ~IsBlank(text[i + j]);
+      begins[j] = IsBlank(text[first + j - 1]) & ~IsBlank(text[first + j]);
     }
     std::array<std::uint64_t, kBlock / sizeof(std::uint64_t)> sums;
-    std::memcpy(sums.data(), begins, kBlock);
+    std::memcpy(sums.data(), begins + (i - first), kBlock);
     // The product's highest byte is the sum of the bytes.
     count += (sums[0] + sums[1]) * 0x0101010101010101 >> 56;
   }
-  for (; i < text.size(); ++i) count += BeginsWord(text, i);
   return count;
 }
 
