@@ -176,7 +176,7 @@ absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
   // for its wait must not hold permits, even briefly: others would be refused
   // because they are missing.
   cost_ = EstimateCost();
-  inline_ = RunsInline();
+  inline_ = !IsLong(size_) && RunsInline();
   if (!inline_) SEMRANK_RETURN_IF_ERROR(TakeWork());
   SEMRANK_ASSIGN_OR_RETURN(permit_,
                            parts_.admission->Admit(size_.num_texts, name()));
@@ -186,7 +186,10 @@ absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
 void RequestRun::StartDecoding(std::size_t num_bytes, Decode decode) {
   size_ = GuessSize(num_bytes);
   cost_ = EstimateCost();
-  if (cost_ <= kMaxInlineCost) {
+  // The number of texts is a guess so far; Start checks it.
+  if (cost_ <= kMaxInlineCost ||
+      (num_bytes <= kMaxInlineBytes && RunsInline() &&
+       !PoolOf(method_, parts_).has_queue())) {
     const absl::StatusOr<std::string_view> bytes = decode();
     return bytes.ok() ? Start(*bytes) : Finish(bytes.status());
   }
@@ -224,7 +227,7 @@ void RequestRun::DecodeAndRun(const Decode& decode) {
 }
 
 bool RequestRun::RunsInline() const {
-  if (method_.threads != Threads::kBySize || IsLong(size_)) return false;
+  if (method_.threads != Threads::kBySize) return false;
   // The level excludes this request, which has no permit yet. Two threads may
   // both see an idle server and both run inline; that delays reading by one
   // slice.

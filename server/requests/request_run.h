@@ -23,7 +23,8 @@
 //   Done          after the refusal is counted and the permits are back.
 //
 // Bytes that must be decoded first (JSON) are decoded between CheckUnread and
-// Read, by a worker unless the request is likely to be cheap.
+// Read: by a worker, unless the request is likely to be cheap or the server is
+// idle.
 #ifndef SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 #define SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 

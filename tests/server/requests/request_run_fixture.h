@@ -22,6 +22,8 @@
 namespace semrank {
 
 inline constexpr std::int64_t kLarge = RequestRun::kMaxInlineTexts + 1;
+// A message of this size leaves the thread that brought it.
+inline constexpr std::size_t kLargeBytes = 128 * kLarge;
 
 // A method of which a worker may run a request or not, by its size.
 inline constexpr Method kMethod = {
@@ -71,10 +73,9 @@ class TestRun final : public RequestRun {
       : RequestRun(method, parts, std::move(handler)) {}
   void Begin() { Start("bytes"); }
   void BeginWith(std::string_view bytes) { Start(bytes); }
-  // As for a message of kLarge titles, in another form; writes "+" when it is
-  // decoded.
-  void BeginDecoding(std::string& log) {
-    StartDecoding(64 * kLarge, [&log]() -> absl::StatusOr<std::string_view> {
+  // As for a message in another form; writes "+" when it is decoded.
+  void BeginDecoding(std::string& log, std::size_t num_bytes = kLargeBytes) {
+    StartDecoding(num_bytes, [&log]() -> absl::StatusOr<std::string_view> {
       log += '+';
       return "bytes";
     });

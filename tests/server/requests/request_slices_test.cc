@@ -111,12 +111,19 @@ TEST_F(RequestRunTest, AWorkerDecodesALargeMessageAndRunsItsFirstSlice) {
   a->BeginDecoding(log_);
   b->BeginDecoding(log_);
   EXPECT_EQ(log_, "");
-  EXPECT_EQ(admission_.queued_texts().level(), 2 * kLarge);
+  EXPECT_EQ(admission_.queued_texts().level(), 4 * kLarge);
   release.set_value();
   EXPECT_THAT(a->Wait(), IsOk());
   EXPECT_THAT(b->Wait(), IsOk());
   EXPECT_EQ(log_, "+Aaa+Bbb");
   EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(RequestRunTest, AnIdleServerDecodesInTheCallersThread) {
+  const auto run = NewRun(10, 1, 'a');
+  run->BeginDecoding(log_, kLargeBytes / 2);
+  EXPECT_EQ(log_, "+Aa");
+  EXPECT_THAT(run->Wait(), IsOk());
 }
 
 TEST_F(RequestRunTest, WritesThatWaitForTheStoreTakeNoWorker) {
