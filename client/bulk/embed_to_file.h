@@ -13,7 +13,6 @@
 #ifndef SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 #define SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"

@@ -4,10 +4,8 @@
 // are two documents: the flag --numeric_ids says which of them is meant. The
 // client splits any number of keys into messages.
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/strings/numbers.h"

@@ -6,7 +6,6 @@
 // the comparison of the action. Only the action join needs the rows of the
 // join, so the others switch them off, which saves their memory.
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <climits>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "client/lib/client_status.h"

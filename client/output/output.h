@@ -6,7 +6,6 @@
 #include <google/protobuf/generated_enum_reflection.h>
 #include <google/protobuf/message.h>
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

@@ -38,7 +38,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/flag_spec.h"
 #include "model/cli/program_command.h"

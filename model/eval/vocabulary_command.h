@@ -4,7 +4,6 @@
 #ifndef SEMRANK_MODEL_EVAL_VOCABULARY_COMMAND_H_
 #define SEMRANK_MODEL_EVAL_VOCABULARY_COMMAND_H_
 
-#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>

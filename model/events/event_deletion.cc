@@ -7,7 +7,6 @@
 #include <functional>
 #include <iterator>
 #include <set>
-#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "model/base/file_descriptor.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/count_text.h"

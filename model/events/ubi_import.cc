@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <system_error>
-#include <utility>
 #include <variant>
 
 #include "absl/strings/str_format.h"

@@ -1,7 +1,6 @@
 #include "model/kafka/kafka_client.h"
 
 #include <array>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"

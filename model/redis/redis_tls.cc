@@ -5,7 +5,6 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include "absl/strings/str_format.h"
