@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "model/eval/rankers/lexical_ranker.h"
-#include "model/eval/rankers/word_features.h"
+#include "model/eval/rankers/list_ranker.h"
 
 namespace semrank {
 namespace {

@@ -1,6 +1,5 @@
 #include "model/eval/rankers/ranker.h"
 
-#include <algorithm>
 #include <cassert>
 #include <vector>
 
@@ -16,15 +15,6 @@ void Ranker::ScoreSome(std::string_view query,
   ScoreAll(std::span(&query, 1), all.data());
   for (std::size_t i = 0; i < documents.size(); ++i) {
     scores[i] = all[documents[i]];
-  }
-}
-
-void ListRanker::ScoreAll(std::span<const std::string_view> queries,
-                          float* scores) const {
-  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
-  for (const std::string_view query : queries) {
-    ScoreQuery(query, scores);
-    scores += num_documents_;
   }
 }
 

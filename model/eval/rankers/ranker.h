@@ -39,24 +39,6 @@ class Ranker {
                          std::span<float> scores) const;
 };
 
-// A ranker over inverted lists. A query adds to scores that begin at 0.
-class ListRanker : public Ranker {
- public:
-  std::size_t num_documents() const final { return num_documents_; }
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const final;
-
- protected:
-  explicit ListRanker(std::size_t num_documents)
-      : num_documents_(num_documents) {}
-
- private:
-  // Adds to the scores of all documents.
-  virtual void ScoreQuery(std::string_view query, float* scores) const = 0;
-
-  std::size_t num_documents_;
-};
-
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_EVAL_RANKERS_RANKER_H_

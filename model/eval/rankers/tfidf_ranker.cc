@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "model/base/status_macros.h"
-#include "model/eval/rankers/word_features.h"
+#include "model/eval/rankers/list_ranker.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/vocabulary_builder.h"
 

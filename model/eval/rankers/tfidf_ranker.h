@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/eval/rankers/lexical_ranker.h"
+#include "model/eval/rankers/list_ranker.h"
 
 namespace semrank {
 
