@@ -63,7 +63,7 @@ WordTranslations::WordTranslations(std::span<const TranslatedText> texts,
 
 std::size_t WordTranslations::EntryOf(std::uint32_t target,
                                       std::uint32_t source) const {
-  const auto row = RowOf(source);
+  const auto row = Of(source);
   const auto found =
       std::lower_bound(row.begin(), row.end(), target,
                        [](const Translation& translation, std::uint32_t word) {

@@ -51,7 +51,8 @@ class WordTranslations {
   // The translations of a word in ascending order of target, which add up to 1;
   // empty for a word that no source text has.
   std::span<const Translation> Of(std::uint32_t source) const {
-    return RowOf(source);
+    return std::span(entries_).subspan(offsets_[source],
+                                       offsets_[source + 1] - offsets_[source]);
   }
   // A source that each text has beside its words.
   std::uint32_t empty_word() const { return num_words_; }
@@ -67,10 +68,6 @@ class WordTranslations {
  private:
   WordTranslations(std::span<const TranslatedText> texts,
                    std::uint32_t num_words);
-  std::span<const Translation> RowOf(std::uint32_t source) const {
-    return std::span(entries_).subspan(offsets_[source],
-                                       offsets_[source + 1] - offsets_[source]);
-  }
   std::size_t EntryOf(std::uint32_t target, std::uint32_t source) const;
   // Sets `counts`, one for each entry, and returns the log likelihood.
   double CountExpected(std::span<const TranslatedText> texts,
