@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,7 +21,6 @@
 #include "model/events/event.h"
 #include "model/events/event_files.h"
 #include "model/events/event_writer.h"
-#include "model/events/sorted_records.h"
 
 // An import is a loop over the new records, which ends a file whenever the
 // memory is full. Only EndFile changes the folder, in an order that a crash
@@ -162,9 +160,7 @@ class StreamImport {
     for (const std::filesystem::path path : paths) {
       const auto id = ParseEventFileName(path.filename().string());
       if (!id.has_value() || id->time_ms >= begin_ms) continue;
-      std::error_code error;
-      std::filesystem::remove(path, error);
-      if (error) return ErrnoStatus(error.value(), "remove", path.string());
+      SEMRANK_RETURN_IF_ERROR(RemoveFile(path.string()));
       ++counts_.removed_files;
     }
     return absl::OkStatus();
@@ -202,11 +198,8 @@ absl::Status DeleteAll(EventStream& stream,
 
 absl::StatusOr<StreamedRecords> ImportStream(
     const StreamImportOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
-  if (error) return ErrnoStatus(error.value(), "create", options.folder);
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor lock,
-                           LockEventFolder(options.folder));
+                           CreateEventFolder(options.folder));
   SEMRANK_ASSIGN_OR_RETURN(Positions positions,
                            Positions::Read(options.folder));
   SEMRANK_ASSIGN_OR_RETURN(const auto stream, OpenEventStream(options.stream));

@@ -72,6 +72,10 @@ struct Event {
 
 using EventRecord = std::variant<Impression, Event>;
 
+inline std::int64_t TimeOf(const EventRecord& record) {
+  return std::visit([](const auto& it) { return it.time_ms; }, record);
+}
+
 // Appends the record's line, newline included. Members that have their default
 // value are left out.
 void AppendLine(const Impression& impression, std::string& lines);

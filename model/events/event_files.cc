@@ -68,10 +68,6 @@ void SortByName(std::vector<std::string>& files) {
   files.erase(std::unique(files.begin(), files.end()), files.end());
 }
 
-std::int64_t TimeOf(const EventRecord& record) {
-  return std::visit([](const auto& it) { return it.time_ms; }, record);
-}
-
 // "20261126T052122.123Z". ParseTime needs separators: it would read all eight
 // digits as the year.
 std::optional<absl::Time> ParseFileTime(absl::string_view text) {

@@ -3,7 +3,11 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include <cstddef>
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <variant>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -26,6 +30,13 @@ absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
       folder));
 }
 
+absl::StatusOr<FileDescriptor> CreateEventFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return ErrnoStatus(error.value(), "create", folder);
+  return LockEventFolder(folder);
+}
+
 // A frame has whole lines, so a reader of whole frames never sees half a line.
 absl::Status EventFrameWriter::Add(std::string_view line) {
   // A reader keeps one frame in memory. Small frames compress less.
@@ -42,6 +53,44 @@ absl::Status EventFrameWriter::Finish() {
   AppendEventFrame(lines_, frame);
   lines_.clear();
   return file_.Write(frame);
+}
+
+void SortedRecords::Add(const EventRecord& record) {
+  Line line{.time_ms = TimeOf(record)};
+  std::visit([&](const auto& it) { AppendLine(it, line.text); }, record);
+  ++(std::holds_alternative<Event>(record) ? num_events_ : num_impressions_);
+  line.text.pop_back();  // the line break, which EventFrameWriter adds
+  first_time_ms_ = std::min(first_time_ms_, line.time_ms);
+  num_bytes_ += line.text.capacity() + sizeof(line);
+  lines_.push_back(std::move(line));
+}
+
+absl::StatusOr<std::string> SortedRecords::Write(const std::string& folder,
+                                                 std::int64_t time_ms,
+                                                 std::int64_t number) {
+  // A list and its click may have the same millisecond; they keep the order in
+  // which they were added.
+  std::ranges::stable_sort(lines_, {}, &Line::time_ms);
+  std::string path =
+      absl::StrFormat("%s/%s", folder, EventFileName(time_ms, number));
+  // FileReplacement would replace the file. The caller has the folder's lock,
+  // so no other program creates it in between.
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "%s: exists, so these records were imported before; remove it to "
+        "import them again",
+        path));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(FileReplacement file,
+                           FileReplacement::Create(path, kEventFileMode));
+  EventFrameWriter writer(file);
+  for (const Line& line : lines_) {
+    SEMRANK_RETURN_IF_ERROR(writer.Add(line.text));
+  }
+  SEMRANK_RETURN_IF_ERROR(writer.Finish());
+  SEMRANK_RETURN_IF_ERROR(file.Commit());
+  return path;
 }
 
 }  // namespace semrank

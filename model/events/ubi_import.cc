@@ -1,7 +1,5 @@
 #include "model/events/ubi_import.h"
 
-#include <filesystem>
-#include <system_error>
 #include <variant>
 
 #include "absl/strings/str_format.h"
@@ -10,7 +8,6 @@
 #include "model/base/status_macros.h"
 #include "model/events/event_writer.h"
 #include "model/events/keyed_hash.h"
-#include "model/events/sorted_records.h"
 #include "model/events/ubi.h"
 
 namespace semrank {
@@ -20,15 +17,11 @@ namespace {
 // join attaches clicks by time, so a record without one is useless.
 std::string Add(EventRecord& record, const KeyedHash& hash,
                 SortedRecords& records) {
-  std::int64_t time_ms = 0;
   if (auto* impression = std::get_if<Impression>(&record)) {
     impression->session = hash(HashedKind::kSession, impression->session);
     impression->user = hash(HashedKind::kUser, impression->user);
-    time_ms = impression->time_ms;
-  } else {
-    time_ms = std::get<Event>(record).time_ms;
   }
-  if (time_ms == 0) return "has no timestamp";
+  if (TimeOf(record) == 0) return "has no timestamp";
   records.Add(record);
   return "";
 }
@@ -64,11 +57,8 @@ absl::Status ReadUbiFile(const std::string& path,
 }  // namespace
 
 absl::StatusOr<ImportedRecords> ImportUbi(const UbiImportOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
-  if (error) return ErrnoStatus(error.value(), "create", options.folder);
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor lock,
-                           LockEventFolder(options.folder));
+                           CreateEventFolder(options.folder));
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash,
                            KeyedHash::OpenOrCreate(options.folder));
   ImportedRecords counts;
