@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -77,17 +76,6 @@ std::optional<ResumableState> ParseState(const std::string& text) {
         return value.is_number_integer() && value.get<std::int64_t>() >= 0;
       });
   return good ? std::optional(std::move(state)) : std::nullopt;
-}
-
-std::string FormatState(const ResumableState& state) {
-  return Json{{"format", kStateFormat},
-              {"what", state.identity},
-              {"progress", state.progress},
-              {"num_bytes", state.num_bytes},
-              {"num_id_bytes", state.num_id_bytes}}
-             .dump(/*indent=*/1, ' ', /*ensure_ascii=*/true,
-                   Json::error_handler_t::replace) +
-         "\n";
 }
 
 // Opens `name`, a file that belongs to `path`, and truncates it to `size`
@@ -169,7 +157,14 @@ absl::StatusOr<std::optional<ResumableState>> ReadStateFile(
 
 absl::Status WriteStateFile(const std::string& name,
                             const ResumableState& state) {
-  return ReplaceFile(name, FormatState(state));
+  const Json json = {{"format", kStateFormat},
+                     {"what", state.identity},
+                     {"progress", state.progress},
+                     {"num_bytes", state.num_bytes},
+                     {"num_id_bytes", state.num_id_bytes}};
+  return ReplaceFile(name, json.dump(/*indent=*/1, ' ', /*ensure_ascii=*/true,
+                                     Json::error_handler_t::replace) +
+                               "\n");
 }
 
 absl::Status CheckStateFile(const std::string& name,
@@ -248,18 +243,14 @@ absl::Status ResumableFile::Finish(std::string_view header) {
   has_checkpoint_ = true;
   // The state goes first: after a crash between the two renames, the next run
   // starts over instead of mixing rows of one run with ids of another.
-  if (unlink(StateName(path_).c_str()) != 0 && errno != ENOENT) {
-    return ErrnoStatus(errno, "remove", StateName(path_));
-  }
+  SEMRANK_RETURN_IF_ERROR(RemoveFile(StateName(path_)));
   if (ids_.has_value()) {
     SEMRANK_RETURN_IF_ERROR(ids_->Sync());
     SEMRANK_RETURN_IF_ERROR(Rename(IdsName(path_)));
   }
   SEMRANK_RETURN_IF_ERROR(Rename(path_));
   // A rename is durable only once its directory is.
-  const std::string parent =
-      std::filesystem::path(path_).parent_path().string();
-  return SyncDirectory(parent.empty() ? "." : parent);
+  return SyncParent(path_);
 }
 
 // Pieces go around between the caller and the thread, so that megabytes are

@@ -1,15 +1,12 @@
 #include "client/commands/put_progress.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/count_text.h"
-#include "model/base/file_descriptor.h"
+#include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 
 // The state is that of a ResumableFile (resumable_file.h) without a file of
@@ -65,10 +62,7 @@ absl::Status SavedProgress::Save(const PutCounts& counts) {
 
 // No file is no error: a short run ends before its first Save.
 absl::Status SavedProgress::Remove() const {
-  if (path_.empty() || unlink(path_.c_str()) == 0 || errno == ENOENT) {
-    return absl::OkStatus();
-  }
-  return ErrnoStatus(errno, "remove", path_);
+  return path_.empty() ? absl::OkStatus() : RemoveFile(path_);
 }
 
 }  // namespace semrank

@@ -115,9 +115,7 @@ absl::Status FileReplacement::Commit() {
     return ErrnoStatus(errno, "rename to", path_);
   }
   pending_ = false;
-  const std::string parent =
-      std::filesystem::path(path_).parent_path().string();
-  return SyncDirectory(parent.empty() ? "." : parent);
+  return SyncParent(path_);
 }
 
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
@@ -132,6 +130,17 @@ absl::Status SyncDirectory(const std::string& directory) {
       const FileDescriptor file,
       FileDescriptor::Open(directory, O_RDONLY | O_DIRECTORY));
   return file.Sync();
+}
+
+absl::Status SyncParent(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return SyncDirectory(parent.empty() ? "." : parent);
+}
+
+absl::Status RemoveFile(const std::string& path) {
+  return unlink(path.c_str()) == 0 || errno == ENOENT
+             ? absl::OkStatus()
+             : ErrnoStatus(errno, "remove", path);
 }
 
 absl::StatusOr<std::shared_ptr<const LoadedFile>> LoadedFile::Read(

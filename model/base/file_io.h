@@ -77,6 +77,11 @@ absl::Status ReplaceFile(const std::string& path, std::string_view content);
 // Syncs `directory`, so that files created, renamed or removed in it stay so
 // after a crash.
 absl::Status SyncDirectory(const std::string& directory);
+// As SyncDirectory, of the directory that has `path`.
+absl::Status SyncParent(const std::string& path);
+
+// Removes a file; a missing one is no error.
+absl::Status RemoveFile(const std::string& path);
 
 // The content of a whole file, read into private memory: what happens to the
 // file afterwards, a truncation for instance, does not matter. (A memory map

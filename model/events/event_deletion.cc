@@ -1,9 +1,5 @@
 #include "model/events/event_deletion.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <set>
@@ -91,8 +87,8 @@ absl::Status RewriteFile(const std::string& path,
   // zstd refuses a file without a frame, so an empty one is removed.
   if (!writer.is_empty()) return file.Commit();
   // Without the sync, the name could be back after a crash, with its records.
-  if (unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
-  return SyncDirectory(std::filesystem::path(path).parent_path().string());
+  SEMRANK_RETURN_IF_ERROR(RemoveFile(path));
+  return SyncParent(path);
 }
 
 }  // namespace
