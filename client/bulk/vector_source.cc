@@ -72,19 +72,98 @@ class ModelDirectorySource final : public VectorSource {
         pool_(NumUsableProcessors()),
         scratches_(pool_.num_threads()) {}
 
-  absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model) override;
+  absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model) override {
+    SEMRANK_RETURN_IF_ERROR(Load(model));
+    v1::Model loaded;
+    loaded.set_name(model_->version().name);
+    loaded.set_version(model_->version().version);
+    loaded.set_weights_sha256(model_->version().weights_sha256);
+    loaded.set_embedding_dim(
+        static_cast<std::uint32_t>(model_->embedding_dim()));
+    return loaded;
+  }
+
   absl::Status EmbedTextsStream(
       const v1::EmbedTextsRequest& request,
-      const SemrankClient::TakeEmbeddings& take) override;
+      const SemrankClient::TakeEmbeddings& take) override {
+    SEMRANK_RETURN_IF_ERROR(Load(request.model()));
+    for (int first = 0; first < request.texts_size(); first += kChunkTexts) {
+      EmbedChunk(request, first,
+                 std::min(first + kChunkTexts, request.texts_size()));
+      SEMRANK_RETURN_IF_ERROR(take(response_));
+    }
+    return absl::OkStatus();
+  }
 
  private:
-  // Keeps the loaded version until another one is wanted.
-  absl::Status Load(const v1::ModelRef& wanted);
-  // Embeds texts [first, last) of the request into response_.
-  void EmbedChunk(const v1::EmbedTextsRequest& request, int first, int last);
+  // Keeps the loaded version until another one is wanted. Version 0 is the
+  // highest in the directory, which may have changed, so it is looked up each
+  // time.
+  absl::Status Load(const v1::ModelRef& wanted) {
+    if (model_ == nullptr || wanted.version() != model_->version().version) {
+      SEMRANK_ASSIGN_OR_RETURN(model_, LoadModel(path_, wanted.version()));
+    }
+    const std::string& name = model_->version().name;
+    if (wanted.name().empty() || wanted.name() == name) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrFormat("no model %s: %s holds model %s",
+                                               wanted.name(), path_, name));
+  }
+
+  // Embeds texts [first, last) of the request into response_, which has the
+  // form of a server's, so that callers need not know where the vectors come
+  // from.
+  void EmbedChunk(const v1::EmbedTextsRequest& request, int first, int last) {
+    const Side side =
+        request.side() == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
+    const int num_texts = last - first;
+    const std::size_t dim = model_->embedding_dim();
+    // Not cleared first, since that would set each element to zero once more.
+    std::string& bytes = *response_.mutable_vectors();
+    bytes.resize(num_texts * dim * sizeof(float));
+    auto* const vectors = reinterpret_cast<float*>(bytes.data());
+    Reasons reasons(num_texts);
+    const std::span<const std::string* const> texts(
+        request.texts().data() + first, num_texts);
+    const int num_slices = (num_texts + kSliceTexts - 1) / kSliceTexts;
+    // Slices, not texts, are the tasks: a tower is faster on a batch, and the
+    // result does not depend on the number of threads.
+    pool_.ParallelFor(num_slices, [&](int slice, int worker) {
+      const int begin = slice * kSliceTexts;
+      const int count = std::min(kSliceTexts, num_texts - begin);
+      EmbedSlice(side, texts.subspan(begin, count), scratches_[worker],
+                 vectors + begin * dim, &reasons[begin]);
+    });
+    response_.set_first_text(first);
+    response_.set_num_texts(num_texts);
+    response_.set_embedding_dim(static_cast<std::uint32_t>(dim));
+    response_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+    response_.mutable_model()->set_name(model_->version().name);
+    response_.mutable_model()->set_version(model_->version().version);
+    response_.clear_problems();
+    AddProblems(reasons, response_);
+  }
+
   void EmbedSlice(Side side, std::span<const std::string* const> texts,
                   SliceScratch& scratch, float* vectors,
-                  std::string* reasons) const;
+                  std::string* reasons) const {
+    scratch.views.clear();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      std::string& normalized = scratch.normalized[i];
+      // A text that is refused becomes empty, with the zero vector.
+      if (IsTooLong(*texts[i], max_text_bytes_)) {
+        normalized.clear();
+        reasons[i] =
+            absl::StrFormat("%d bytes, over the limit of %d (--max_text_bytes)",
+                            texts[i]->size(), max_text_bytes_);
+      } else if (const absl::Status status = NormalizeText(
+                     *texts[i], model_->normalizer_version(), normalized);
+                 !status.ok()) {
+        reasons[i] = std::string(status.message());
+      }
+      scratch.views.push_back(normalized);
+    }
+    model_->EmbedTexts(side, scratch.views, scratch.embed, vectors);
+  }
 
   const std::string path_;
   const std::int64_t max_text_bytes_;
@@ -93,98 +172,6 @@ class ModelDirectorySource final : public VectorSource {
   std::vector<SliceScratch> scratches_;  // one per thread
   v1::EmbedTextsStreamResponse response_;
 };
-
-// Version 0 is the highest in the directory, which may have changed, so it is
-// looked up each time.
-absl::Status ModelDirectorySource::Load(const v1::ModelRef& wanted) {
-  if (model_ == nullptr || wanted.version() != model_->version().version) {
-    SEMRANK_ASSIGN_OR_RETURN(model_, LoadModel(path_, wanted.version()));
-  }
-  const std::string& name = model_->version().name;
-  if (wanted.name().empty() || wanted.name() == name) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrFormat("no model %s: %s holds model %s",
-                                             wanted.name(), path_, name));
-}
-
-absl::StatusOr<v1::Model> ModelDirectorySource::GetModel(
-    const v1::ModelRef& model) {
-  SEMRANK_RETURN_IF_ERROR(Load(model));
-  v1::Model loaded;
-  loaded.set_name(model_->version().name);
-  loaded.set_version(model_->version().version);
-  loaded.set_weights_sha256(model_->version().weights_sha256);
-  loaded.set_embedding_dim(static_cast<std::uint32_t>(model_->embedding_dim()));
-  return loaded;
-}
-
-absl::Status ModelDirectorySource::EmbedTextsStream(
-    const v1::EmbedTextsRequest& request,
-    const SemrankClient::TakeEmbeddings& take) {
-  SEMRANK_RETURN_IF_ERROR(Load(request.model()));
-  for (int first = 0; first < request.texts_size(); first += kChunkTexts) {
-    EmbedChunk(request, first,
-               std::min(first + kChunkTexts, request.texts_size()));
-    SEMRANK_RETURN_IF_ERROR(take(response_));
-  }
-  return absl::OkStatus();
-}
-
-// The response has the form of a server's, so that callers need not know where
-// the vectors come from.
-void ModelDirectorySource::EmbedChunk(const v1::EmbedTextsRequest& request,
-                                      int first, int last) {
-  const Side side =
-      request.side() == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
-  const int num_texts = last - first;
-  const std::size_t dim = model_->embedding_dim();
-  // Not cleared first, since that would set each element to zero once more.
-  std::string& bytes = *response_.mutable_vectors();
-  bytes.resize(num_texts * dim * sizeof(float));
-  auto* const vectors = reinterpret_cast<float*>(bytes.data());
-  Reasons reasons(num_texts);
-  const std::span<const std::string* const> texts(
-      request.texts().data() + first, num_texts);
-  const int num_slices = (num_texts + kSliceTexts - 1) / kSliceTexts;
-  // Slices, not texts, are the tasks: a tower is faster on a batch, and the
-  // result does not depend on the number of threads.
-  pool_.ParallelFor(num_slices, [&](int slice, int worker) {
-    const int begin = slice * kSliceTexts;
-    const int count = std::min(kSliceTexts, num_texts - begin);
-    EmbedSlice(side, texts.subspan(begin, count), scratches_[worker],
-               vectors + begin * dim, &reasons[begin]);
-  });
-  response_.set_first_text(first);
-  response_.set_num_texts(num_texts);
-  response_.set_embedding_dim(static_cast<std::uint32_t>(dim));
-  response_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
-  response_.mutable_model()->set_name(model_->version().name);
-  response_.mutable_model()->set_version(model_->version().version);
-  response_.clear_problems();
-  AddProblems(reasons, response_);
-}
-
-void ModelDirectorySource::EmbedSlice(Side side,
-                                      std::span<const std::string* const> texts,
-                                      SliceScratch& scratch, float* vectors,
-                                      std::string* reasons) const {
-  scratch.views.clear();
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    std::string& normalized = scratch.normalized[i];
-    // A text that is refused becomes empty, with the zero vector.
-    if (IsTooLong(*texts[i], max_text_bytes_)) {
-      normalized.clear();
-      reasons[i] =
-          absl::StrFormat("%d bytes, over the limit of %d (--max_text_bytes)",
-                          texts[i]->size(), max_text_bytes_);
-    } else if (const absl::Status status = NormalizeText(
-                   *texts[i], model_->normalizer_version(), normalized);
-               !status.ok()) {
-      reasons[i] = std::string(status.message());
-    }
-    scratch.views.push_back(normalized);
-  }
-  model_->EmbedTexts(side, scratch.views, scratch.embed, vectors);
-}
 
 }  // namespace
 

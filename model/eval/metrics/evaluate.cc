@@ -121,111 +121,99 @@ class QueryMeasurer {
     return collection_->queries[evaluation.query];
   }
   // scores[d] is that of document d.
-  void MeasureAll(std::span<const float> scores, QueryEvaluation& evaluation);
-  // scores[i] is that of the query's judgement i.
+  void MeasureAll(std::span<const float> scores, QueryEvaluation& evaluation) {
+    relevant_.clear();
+    for (const Judgement& judgement : QueryOf(evaluation).judgements) {
+      if (judgement.grade < 1) continue;
+      relevant_.push_back({judgement.document, judgement.grade});
+    }
+    Measure(scores, GradesOf(QueryOf(evaluation).missing), evaluation);
+  }
+
+  // scores[i] is that of the query's judgement i. Judgements are sorted by
+  // document, so ties keep the order of documents.
   void MeasureJudged(std::span<const float> scores,
-                     QueryEvaluation& evaluation);
+                     QueryEvaluation& evaluation) {
+    const std::vector<Judgement>& judgements = QueryOf(evaluation).judgements;
+    relevant_.clear();
+    for (std::uint32_t i = 0; i < judgements.size(); ++i) {
+      if (judgements[i].grade < 1) continue;
+      relevant_.push_back({i, judgements[i].grade});
+    }
+    Measure(scores, GradesOf(QueryOf(evaluation).missing), evaluation);
+    for (RankedDocument& ranked : evaluation.run) {
+      ranked.index = judgements[ranked.index].document;
+    }
+  }
+
   // `unknown_ids`: those of the documents that follow the collection's.
   void MeasureRun(const std::vector<ScoredDocument>& ranking,
                   const std::vector<std::string>& unknown_ids,
-                  QueryEvaluation& evaluation);
+                  QueryEvaluation& evaluation) {
+    const JudgedQuery& query = QueryOf(evaluation);
+    const MergedPositions positions(ranking, unknown_ids,
+                                    collection_->document_ids);
+    // A run lists the best documents only; the others are not found.
+    run_scores_.assign(positions.size(), kNotRanked);
+    relevant_.clear();
+    for (const Judgement& judgement : query.judgements) {
+      if (judgement.grade < 1) continue;
+      relevant_.push_back(
+          {positions.FindPosition(judgement.document), judgement.grade});
+    }
+    std::vector<MissingDocument> missing = query.missing;
+    for (const ScoredDocument& document : ranking) {
+      const std::uint32_t position = positions.FindPosition(document.document);
+      run_scores_[position] = document.score;
+      if (document.document < collection_->document_ids.size()) continue;
+      const auto judged = std::ranges::find(
+          missing,
+          unknown_ids[document.document - collection_->document_ids.size()],
+          &MissingDocument::id);
+      if (judged == missing.end()) continue;
+      relevant_.push_back({position, judged->grade});
+      // The run found it: it counts by its rank. What is still in `missing` at
+      // the end counts as not found.
+      missing.erase(judged);
+    }
+    Measure(run_scores_, GradesOf(missing), evaluation);
+    for (RankedDocument& ranked : evaluation.run) {
+      ranked.index = positions.DocumentAt(ranked.index);
+    }
+  }
 
  private:
   // Measures by `scores` and relevant_, both by position. `missing`: grades of
   // relevant documents that have no position.
   void Measure(std::span<const float> scores, std::vector<int> missing,
-               QueryEvaluation& evaluation);
+               QueryEvaluation& evaluation) {
+    std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
+    // Judged documents that the collection does not have belong to the ideal
+    // ranking, and so do those that are not ranked.
+    for (const GradedPosition& document : relevant_) {
+      if (IsRanked(scores[document.position])) continue;
+      missing.push_back(document.grade);
+    }
+    evaluation.has_ties = TiesMatter(ranked);
+    if (options_->ties == Ties::kTrec) BreakTies(ranked);
+    evaluation.metrics = ComputeMetrics(ranked, missing, options_->gain);
+    // Documents that are not ranked are not candidates. Relevant ones still
+    // count, as ranked below all others.
+    const std::size_t num_not_ranked = relevant_.size() - ranked.size();
+    evaluation.tuples = CountRankingTuples(ranked, missing.size(),
+                                           scores.size() - num_not_ranked);
+    if (options_->run_depth == 0) return;
+    RankScores(scores, options_->run_depth, evaluation.run);
+    std::erase_if(evaluation.run, [](const RankedDocument& document) {
+      return !IsRanked(document.score);
+    });
+  }
 
   const Collection* collection_;
   const EvaluateOptions* options_;
   std::vector<GradedPosition> relevant_;
   std::vector<float> run_scores_;
 };
-
-void QueryMeasurer::MeasureAll(std::span<const float> scores,
-                               QueryEvaluation& evaluation) {
-  relevant_.clear();
-  for (const Judgement& judgement : QueryOf(evaluation).judgements) {
-    if (judgement.grade < 1) continue;
-    relevant_.push_back({judgement.document, judgement.grade});
-  }
-  Measure(scores, GradesOf(QueryOf(evaluation).missing), evaluation);
-}
-
-// Judgements are sorted by document, so ties keep the order of documents.
-void QueryMeasurer::MeasureJudged(std::span<const float> scores,
-                                  QueryEvaluation& evaluation) {
-  const std::vector<Judgement>& judgements = QueryOf(evaluation).judgements;
-  relevant_.clear();
-  for (std::uint32_t i = 0; i < judgements.size(); ++i) {
-    if (judgements[i].grade < 1) continue;
-    relevant_.push_back({i, judgements[i].grade});
-  }
-  Measure(scores, GradesOf(QueryOf(evaluation).missing), evaluation);
-  for (RankedDocument& ranked : evaluation.run) {
-    ranked.index = judgements[ranked.index].document;
-  }
-}
-
-void QueryMeasurer::MeasureRun(const std::vector<ScoredDocument>& ranking,
-                               const std::vector<std::string>& unknown_ids,
-                               QueryEvaluation& evaluation) {
-  const JudgedQuery& query = QueryOf(evaluation);
-  const MergedPositions positions(ranking, unknown_ids,
-                                  collection_->document_ids);
-  // A run lists the best documents only; the others are not found.
-  run_scores_.assign(positions.size(), kNotRanked);
-  relevant_.clear();
-  for (const Judgement& judgement : query.judgements) {
-    if (judgement.grade < 1) continue;
-    relevant_.push_back(
-        {positions.FindPosition(judgement.document), judgement.grade});
-  }
-  std::vector<MissingDocument> missing = query.missing;
-  for (const ScoredDocument& document : ranking) {
-    const std::uint32_t position = positions.FindPosition(document.document);
-    run_scores_[position] = document.score;
-    if (document.document < collection_->document_ids.size()) continue;
-    const auto judged = std::ranges::find(
-        missing,
-        unknown_ids[document.document - collection_->document_ids.size()],
-        &MissingDocument::id);
-    if (judged == missing.end()) continue;
-    relevant_.push_back({position, judged->grade});
-    // The run found it: it counts by its rank. What is still in `missing` at
-    // the end counts as not found.
-    missing.erase(judged);
-  }
-  Measure(run_scores_, GradesOf(missing), evaluation);
-  for (RankedDocument& ranked : evaluation.run) {
-    ranked.index = positions.DocumentAt(ranked.index);
-  }
-}
-
-void QueryMeasurer::Measure(std::span<const float> scores,
-                            std::vector<int> missing,
-                            QueryEvaluation& evaluation) {
-  std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
-  // Judged documents that the collection does not have belong to the ideal
-  // ranking, and so do those that are not ranked.
-  for (const GradedPosition& document : relevant_) {
-    if (IsRanked(scores[document.position])) continue;
-    missing.push_back(document.grade);
-  }
-  evaluation.has_ties = TiesMatter(ranked);
-  if (options_->ties == Ties::kTrec) BreakTies(ranked);
-  evaluation.metrics = ComputeMetrics(ranked, missing, options_->gain);
-  // Documents that are not ranked are not candidates. Relevant ones still
-  // count, as ranked below all others.
-  const std::size_t num_not_ranked = relevant_.size() - ranked.size();
-  evaluation.tuples = CountRankingTuples(ranked, missing.size(),
-                                         scores.size() - num_not_ranked);
-  if (options_->run_depth == 0) return;
-  RankScores(scores, options_->run_depth, evaluation.run);
-  std::erase_if(evaluation.run, [](const RankedDocument& document) {
-    return !IsRanked(document.score);
-  });
-}
 
 // The memory that one worker reuses for its blocks of queries.
 struct Worker {
@@ -354,6 +342,7 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
     done += now.size();
     if (progress) progress->Update(static_cast<std::int64_t>(done));
   }
+
   Summarize(evaluation);
   return evaluation;
 }
@@ -381,6 +370,7 @@ Evaluation EvaluateRun(const TrecRun& run, const Collection& collection,
     }
     measurer.MeasureJudged(judged, query);
   }
+
   Summarize(evaluation);
   return evaluation;
 }
