@@ -105,8 +105,8 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreatePair(
   if (parts.second.empty()) return first;
   SEMRANK_ASSIGN_OR_RETURN(
       auto second, CreateSingle(parts.second, options, documents, pool));
-  return std::make_unique<HybridRanker>(std::move(first), std::move(second),
-                                        options.hybrid_weight);
+  return CreateHybridRanker(std::move(first), std::move(second),
+                            options.hybrid_weight);
 }
 
 }  // namespace
@@ -182,7 +182,7 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateRanker(
   SEMRANK_ASSIGN_OR_RETURN(
       auto ranker, CreatePair(parts, options, collection.documents, pool));
   if (!parts.name_match) return ranker;
-  return std::make_unique<NameMatchRanker>(std::move(ranker), collection);
+  return CreateNameMatchRanker(std::move(ranker), collection);
 }
 
 }  // namespace semrank

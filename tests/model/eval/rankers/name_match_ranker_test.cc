@@ -21,13 +21,13 @@ class NameMatchRankerTest : public ::testing::Test {
   // With scores 0.1, 0.3, 0.2, 5 for each query.
   std::vector<float> Scores(std::string_view query) {
     const std::vector<float> row = {0.1f, 0.3f, 0.2f, 5};
-    const NameMatchRanker ranker(
+    const auto ranker = CreateNameMatchRanker(
         std::make_unique<TableRanker>(
             "table", TableRanker::Table{{std::string(query), row}}),
         collection_);
-    EXPECT_EQ(ranker.name(), "table+name_match");
+    EXPECT_EQ(ranker->name(), "table+name_match");
     std::vector<float> scores(4);
-    ranker.ScoreAll(std::span(&query, 1), scores.data());
+    ranker->ScoreAll(std::span(&query, 1), scores.data());
     return scores;
   }
 
@@ -52,12 +52,12 @@ TEST_F(NameMatchRankerTest, TiedDocumentsStayTied) {
   collection_.document_ids[1] = "vim2";
   collection_.documents[1] = "y";
   const std::vector<float> row = {0, 0, 0, 0};
-  const NameMatchRanker ranker(
+  const auto ranker = CreateNameMatchRanker(
       std::make_unique<TableRanker>("table", TableRanker::Table{{"vim", row}}),
       collection_);
   std::vector<float> scores(4);
   const std::string_view query = "vim";
-  ranker.ScoreAll(std::span(&query, 1), scores.data());
+  ranker->ScoreAll(std::span(&query, 1), scores.data());
   EXPECT_EQ(scores[0], scores[1]);
   EXPECT_GT(scores[2], scores[1]);
   EXPECT_EQ(scores[3], 0);
