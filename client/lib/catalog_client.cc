@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/lib/request_chunks.h"
+#include "client/lib/response_check.h"
 #include "client/lib/retry.h"
 #include "model/base/status_macros.h"
 
@@ -21,11 +22,6 @@ namespace {
 
 using PutStream = grpc::ClientReaderWriter<v1::PutDocumentsStreamRequest,
                                            v1::PutDocumentsStreamResponse>;
-
-absl::Status InvalidResponse(std::string_view what) {
-  return absl::InternalError(
-      absl::StrFormat("invalid response from the server: %s", what));
-}
 
 void Add(const v1::GetDocumentsResponse& chunk,
          v1::GetDocumentsResponse& whole) {

@@ -43,15 +43,6 @@ void WriteTexts(const v1::EmbedTextsRequest& request, std::int64_t begin,
   stream.WritesDone();
 }
 
-absl::Status CheckComplete(const v1::EmbedTextsRequest& request,
-                           std::int64_t num_embedded) {
-  if (num_embedded == request.texts_size()) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrFormat("invalid response from the server: the stream ended "
-                      "after %d of %d texts",
-                      num_embedded, request.texts_size()));
-}
-
 }  // namespace
 
 absl::Status SemrankClient::EmbedTextsStream(
@@ -99,7 +90,13 @@ absl::Status SemrankClient::StreamTexts(const v1::EmbedTextsRequest& request,
         },
         read);
     SEMRANK_RETURN_IF_ERROR(end.read);
-    if (end.server.ok()) return CheckComplete(request, num_embedded);
+    if (end.server.ok()) {
+      return num_embedded == request.texts_size()
+                 ? absl::OkStatus()
+                 : InvalidResponse(
+                       absl::StrFormat("the stream ended after %d of %d texts",
+                                       num_embedded, request.texts_size()));
+    }
     if (!end.retry && !limits_.Renew(end.server, deadline, limits)) {
       return end.server;
     }

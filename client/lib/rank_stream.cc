@@ -45,11 +45,6 @@ absl::Status CheckSizes(Requests requests) {
   return absl::OkStatus();
 }
 
-absl::Status InvalidResponse(std::string_view what, std::uint64_t number) {
-  return absl::InternalError(absl::StrFormat(
-      "invalid response from the server: %s request %d", what, number));
-}
-
 // Returns early when the stream breaks; Finish has the reason.
 void WriteRequests(Requests requests, const std::vector<std::size_t>& numbers,
                    Stream& stream) {
@@ -95,7 +90,8 @@ class PendingRequests {
   absl::Status CheckComplete() const {
     for (const auto& [number, rejection] : pending_) {
       if (rejection.ok()) {
-        return InvalidResponse("the stream ended without", number);
+        return InvalidResponse(
+            absl::StrFormat("the stream ended without request %d", number));
       }
     }
     return absl::OkStatus();
@@ -129,7 +125,8 @@ class PendingRequests {
   absl::Status ReadOne(v1::RankStreamResponse& response) {
     const auto found = pending_.find(response.request_number());
     if (found == pending_.end() || !found->second.ok()) {
-      return InvalidResponse("not waiting for", response.request_number());
+      return InvalidResponse(absl::StrFormat("not waiting for request %d",
+                                             response.request_number()));
     }
     const std::size_t number = found->first;
     absl::StatusOr<v1::RankResponse> result;
@@ -146,7 +143,7 @@ class PendingRequests {
           CheckRankResponse(requests_[number], response.response()));
       result = std::move(*response.mutable_response());
     } else {
-      return InvalidResponse("nothing for", number);
+      return InvalidResponse(absl::StrFormat("nothing for request %d", number));
     }
     pending_.erase(found);
     return take_(number, std::move(result));

@@ -1,6 +1,7 @@
 #include "client/lib/response_check.h"
 
 #include "absl/strings/str_format.h"
+#include "client/lib/request_chunks.h"
 #include "model/base/status_macros.h"
 
 // A server may be of another release, or another program behind a wrong
@@ -9,19 +10,10 @@
 namespace semrank {
 namespace {
 
-// An upper bound: the dimension is not known here, so each element of the given
-// vectors counts as one.
-std::uint64_t MaxCandidates(const v1::RankRequest& request) {
-  return static_cast<std::uint64_t>(request.titles_size()) +
-         request.ids_size() + request.document_ids_size() +
-         request.vectors().size() / sizeof(float);
-}
-
 absl::Status Mismatch(std::string_view field, std::uint64_t value,
                       std::string_view want, std::uint64_t limit) {
-  return absl::InternalError(
-      absl::StrFormat("invalid response from the server: %s is %d, %s %d",
-                      field, value, want, limit));
+  return InvalidResponse(
+      absl::StrFormat("%s is %d, %s %d", field, value, want, limit));
 }
 
 std::uint32_t NumberOf(std::uint32_t number) { return number; }
@@ -63,10 +55,9 @@ absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
                                    : num_bytes % row_bytes == 0 &&
                                          num_bytes / row_bytes == num_texts;
   if (!fits) {
-    return absl::InternalError(absl::StrFormat(
-        "invalid response from the server: %d bytes of vectors for %d texts "
-        "with %d dimensions",
-        num_bytes, num_texts, response.embedding_dim()));
+    return InvalidResponse(
+        absl::StrFormat("%d bytes of vectors for %d texts with %d dimensions",
+                        num_bytes, num_texts, response.embedding_dim()));
   }
   // An int8 vector has one scale, by which its elements are multiplied.
   const std::uint64_t want_scales =
@@ -79,6 +70,11 @@ absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
 }
 
 }  // namespace
+
+absl::Status InvalidResponse(std::string_view what) {
+  return absl::InternalError(
+      absl::StrFormat("invalid response from the server: %s", what));
+}
 
 // Callers index the candidates with numbers of the response, so each is checked
 // here once.
@@ -105,7 +101,10 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
     if (field.size == field.wanted) continue;
     return Mismatch(field.name, field.size, "wanted", field.wanted);
   }
-  const std::uint64_t max_candidates = MaxCandidates(request);
+  // An upper bound: the dimension is not known here, so each element of the
+  // given vectors counts as one.
+  const std::uint64_t max_candidates =
+      NumCandidates(request, /*embedding_dim=*/1);
   SEMRANK_RETURN_IF_ERROR(CheckNumbers("a candidate number", response.indices(),
                                        "of candidates", max_candidates));
   SEMRANK_RETURN_IF_ERROR(CheckNumbers("the number of an embedded title",

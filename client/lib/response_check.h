@@ -4,12 +4,16 @@
 #define SEMRANK_CLIENT_LIB_RESPONSE_CHECK_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 
 namespace semrank {
+
+// Internal "invalid response from the server: WHAT".
+absl::Status InvalidResponse(std::string_view what);
 
 // Internal, naming the field, if lengths disagree or an index is not one of the
 // request's candidates.

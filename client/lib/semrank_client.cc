@@ -78,16 +78,6 @@ absl::StatusOr<v1::ReportEventsResponse> SemrankClient::ReportEvents(
                           connection_.DeadlineFor());
 }
 
-absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedInOneMessage(
-    const v1::EmbedTextsRequest& request, absl::Time deadline) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      v1::EmbedTextsResponse response,
-      connection_.Call(*embedding_, &v1::EmbeddingService::Stub::EmbedTexts,
-                       request, deadline));
-  SEMRANK_RETURN_IF_ERROR(CheckEmbedTextsResponse(request, response));
-  return response;
-}
-
 // Uses its own deadline. RankInChunks passes its deadline to GetModelBy.
 absl::StatusOr<v1::Model> SemrankClient::GetModel(const v1::ModelRef& model) {
   return GetModelBy(model, connection_.DeadlineFor());
@@ -235,7 +225,12 @@ absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedTexts(
   const absl::Time deadline = connection_.DeadlineFor();
   if (StreamLimits(limits_.known().value_or(kAssumedLimits))
           .Contains(SizeOf(request.texts_size(), request))) {
-    auto response = EmbedInOneMessage(request, deadline);
+    absl::StatusOr<v1::EmbedTextsResponse> response =
+        connection_.Call(*embedding_, &v1::EmbeddingService::Stub::EmbedTexts,
+                         request, deadline);
+    if (response.ok()) {
+      SEMRANK_RETURN_IF_ERROR(CheckEmbedTextsResponse(request, *response));
+    }
     if (!MayBeTooLarge(response.status())) return response;
   }
   v1::EmbedTextsResponse whole;

@@ -125,8 +125,6 @@ class SemrankClient {
 
   absl::StatusOr<v1::RankResponse> RankInOneMessage(
       const v1::RankRequest& request, absl::Time deadline);
-  absl::StatusOr<v1::EmbedTextsResponse> EmbedInOneMessage(
-      const v1::EmbedTextsRequest& request, absl::Time deadline);
   absl::StatusOr<v1::RankResponse> RankInChunks(const v1::RankRequest& request,
                                                 const MessageLimits& limits,
                                                 absl::Time deadline);
