@@ -14,13 +14,45 @@
 
 // Lines are written without a tree of JSON values: the members of a record are
 // known, and go straight into the line. Reading needs the tree, because members
-// may have any order and later releases may add some. Both sides name the
-// members that EVENTS.md lists; a new one needs a line in each.
+// may have any order and later releases may add some. The functions ...Members
+// name the plain members that EVENTS.md lists, in the order of the line, for
+// both sides: `object` is an ObjectWriter or an ObjectReader.
 namespace semrank {
 namespace {
 
 using Object = simdjson::dom::object;
 using Value = simdjson::dom::element;
+
+void ResultMembers(auto& result, auto& object) {
+  object.Text("id", result.document);
+  object.Text("title", result.title);
+  object.Number("score", result.score);
+}
+
+void ModelsMembers(auto& impression, auto& object) {
+  object.Text("a", impression.ranker_a);
+  object.Text("b", impression.ranker_b);
+}
+
+void ImpressionMembers(auto& impression, auto& object) {
+  object.Text("id", impression.id);
+  object.Number("time", impression.time_ms);
+  object.Text("query", impression.query);
+  object.Text("query_hash", impression.query_hash);
+  object.Text("session", impression.session);
+  object.Text("user", impression.user);
+  object.Text("model", impression.ranker);
+}
+
+void EventMembers(auto& event, auto& object) {
+  object.Text("id", event.id);
+  object.Text("impression", event.impression);
+  object.Text("kind", event.kind);
+  object.Position("position", event.position);
+  object.Text("document", event.document);
+  object.Number("time", event.time_ms);
+  object.Number("value", event.value);
+}
 
 // Appends the members of one object; those with default values are left out.
 class ObjectWriter {
@@ -48,6 +80,9 @@ class ObjectWriter {
     const auto end = std::to_chars(digits, std::end(digits), number).ptr;
     json_.append(digits, end);
   }
+  void Position(std::string_view name, std::uint32_t position) {
+    Number(name, position);
+  }
   void Begin(std::string_view name) {
     if (!first_) json_ += ',';
     first_ = false;
@@ -63,9 +98,7 @@ class ObjectWriter {
 
 void AppendResult(const ShownResult& result, std::string& json) {
   ObjectWriter object(json);
-  object.Text("id", result.document);
-  object.Text("title", result.title);
-  object.Number("score", result.score);
+  ResultMembers(result, object);
   // A result without any member is still written, as {}: it has a position.
   if (result.team != 0) object.Text("team", std::string_view(&result.team, 1));
 }
@@ -81,27 +114,23 @@ class ObjectReader {
  public:
   explicit ObjectReader(const Object& object) : object_(object) {}
 
-  ObjectReader& Text(std::string_view name, std::string& text) {
+  void Text(std::string_view name, std::string& text) {
     std::string_view value;
     if (Read(name, "is not a string", value)) text = value;
-    return *this;
   }
-  ObjectReader& Number(std::string_view name, double& number) {
+  void Number(std::string_view name, double& number) {
     Read(name, "is not a number", number);
-    return *this;
   }
-  ObjectReader& Number(std::string_view name, std::int64_t& number) {
+  void Number(std::string_view name, std::int64_t& number) {
     Read(name, "is not a whole number", number);
-    return *this;
   }
-  ObjectReader& Position(std::string_view name, std::uint32_t& position) {
+  void Position(std::string_view name, std::uint32_t& position) {
     std::uint64_t value = 0;
-    if (!Read(name, "is not a position", value)) return *this;
+    if (!Read(name, "is not a position", value)) return;
     if (value > std::numeric_limits<std::uint32_t>::max()) {
       status_ = MemberError(name, "is not a position");
     }
     position = static_cast<std::uint32_t>(value);
-    return *this;
   }
   // Returns true if the member is present and has type T. Sets status_ if its
   // type is wrong. simdjson checks UTF-8 and the ranges of integers.
@@ -115,7 +144,6 @@ class ObjectReader {
     return false;
   }
 
-  void Fail(absl::Status status) { status_ = std::move(status); }
   const absl::Status& status() const { return status_; }
 
  private:
@@ -131,10 +159,8 @@ absl::StatusOr<ShownResult> ParseResult(Value value) {
   ShownResult result;
   ObjectReader reader(object);
   std::string team;
-  reader.Text("id", result.document)
-      .Text("title", result.title)
-      .Number("score", result.score)
-      .Text("team", team);
+  ResultMembers(result, reader);
+  reader.Text("team", team);
   SEMRANK_RETURN_IF_ERROR(reader.status());
   if (!team.empty()) {
     if (team != "a" && team != "b")
@@ -165,22 +191,15 @@ absl::Status ParseRankers(ObjectReader& reader, Impression& impression) {
   Object rankers;
   if (!reader.Read("models", "is not an object", rankers))
     return reader.status();
-  return ObjectReader(rankers)
-      .Text("a", impression.ranker_a)
-      .Text("b", impression.ranker_b)
-      .status();
+  ObjectReader models(rankers);
+  ModelsMembers(impression, models);
+  return models.status();
 }
 
 absl::StatusOr<EventRecord> ParseImpression(const Object& object) {
   Impression impression;
   ObjectReader reader(object);
-  reader.Text("id", impression.id)
-      .Number("time", impression.time_ms)
-      .Text("query", impression.query)
-      .Text("query_hash", impression.query_hash)
-      .Text("session", impression.session)
-      .Text("user", impression.user)
-      .Text("model", impression.ranker);
+  ImpressionMembers(impression, reader);
   SEMRANK_RETURN_IF_ERROR(reader.status());
   if (impression.id.empty()) return MemberError("id", "is missing");
   SEMRANK_RETURN_IF_ERROR(ParseRankers(reader, impression));
@@ -207,13 +226,7 @@ absl::StatusOr<EventRecord> ParseImpression(const Object& object) {
 absl::StatusOr<EventRecord> ParseEvent(const Object& object) {
   Event event;
   ObjectReader reader(object);
-  reader.Text("id", event.id)
-      .Text("impression", event.impression)
-      .Text("kind", event.kind)
-      .Position("position", event.position)
-      .Text("document", event.document)
-      .Number("time", event.time_ms)
-      .Number("value", event.value);
+  EventMembers(event, reader);
   SEMRANK_RETURN_IF_ERROR(reader.status());
   // Position and document may both be missing: the event is then on the list as
   // a whole.
@@ -229,18 +242,11 @@ void AppendLine(const Impression& impression, std::string& lines) {
   {
     ObjectWriter object(lines);
     object.Text("type", "impression");
-    object.Text("id", impression.id);
-    object.Number("time", impression.time_ms);
-    object.Text("query", impression.query);
-    object.Text("query_hash", impression.query_hash);
-    object.Text("session", impression.session);
-    object.Text("user", impression.user);
-    object.Text("model", impression.ranker);
+    ImpressionMembers(impression, object);
     if (!impression.ranker_a.empty() || !impression.ranker_b.empty()) {
       object.Begin("models");
       ObjectWriter rankers(lines);
-      rankers.Text("a", impression.ranker_a);
-      rankers.Text("b", impression.ranker_b);
+      ModelsMembers(impression, rankers);
     }
     if (impression.swapped_first != 0) {
       object.Begin("swapped");
@@ -263,13 +269,7 @@ void AppendLine(const Event& event, std::string& lines) {
   {
     ObjectWriter object(lines);
     object.Text("type", "event");
-    object.Text("id", event.id);
-    object.Text("impression", event.impression);
-    object.Text("kind", event.kind);
-    object.Number("position", event.position);
-    object.Text("document", event.document);
-    object.Number("time", event.time_ms);
-    object.Number("value", event.value);
+    EventMembers(event, object);
   }
   lines += '\n';
 }
