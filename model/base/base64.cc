@@ -50,23 +50,13 @@ alignas(kBlockChars) constexpr std::uint8_t kSpread[kBlockChars] = {
     1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10};
 // The distance from six bits to their character, by the kind of the character:
 // a-z, ten digits, '+', '/', A-Z.
+constexpr std::uint8_t kLower = 'a' - 26;
+constexpr std::uint8_t kDigit = '0' - 52 + 256;
+constexpr std::uint8_t kPlus = '+' - 62 + 256;
+constexpr std::uint8_t kSlash = '/' - 63 + 256;
 alignas(kBlockChars) constexpr std::uint8_t kDistances[kBlockChars] = {
-    'a' - 26,
-    252,
-    252,
-    252,
-    252,
-    252,
-    252,
-    252,
-    252,
-    252,
-    252,
-    '+' - 62 + 256,
-    '/' - 63 + 256,
-    'A',
-    0,
-    0};
+    kLower, kDigit, kDigit, kDigit, kDigit, kDigit, kDigit, kDigit,
+    kDigit, kDigit, kDigit, kPlus,  kSlash, 'A',    0,      0};
 
 // W. Mula and D. Lemire, "Faster Base64 Encoding and Decoding using AVX2
 // Instructions", 2018. Returns how many of the bytes it has encoded.
