@@ -197,11 +197,8 @@ absl::Status CatalogClient::Put(std::int64_t num_documents,
       return absl::OkStatus();
     };
     const StreamEnd end = connection_.RunStream(
-        deadline, retry,
-        [&](grpc::ClientContext* context) {
-          return catalog_->PutDocumentsStream(context);
-        },
-        write, read);
+        *catalog_, &v1::CatalogService::Stub::PutDocumentsStream, deadline,
+        retry, write, read);
     SEMRANK_RETURN_IF_ERROR(end.read);
     if (end.server.ok()) {
       return num_put == num_documents

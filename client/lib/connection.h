@@ -63,16 +63,17 @@ class Connection {
     return response;
   }
 
-  // One attempt of a bidirectional stream. `open(context)` begins it,
-  // `write(stream)` runs in a thread of its own and returns when a write fails,
-  // `read(stream)` runs in this thread until the stream ends. They run in
-  // parallel because the server stops reading while its responses wait.
-  template <typename Open, typename Write, typename Read>
-  StreamEnd RunStream(absl::Time deadline, Retry& retry, Open open, Write write,
-                      Read read) const {
+  // One attempt of a bidirectional stream of `method`. `write(stream)` runs in
+  // a thread of its own and returns when a write fails, `read(stream)` runs in
+  // this thread until the stream ends. They run in parallel because the server
+  // stops reading while its responses wait.
+  template <typename Stub, typename Stream, typename Write, typename Read>
+  StreamEnd RunStream(
+      Stub& stub, std::unique_ptr<Stream> (Stub::*method)(grpc::ClientContext*),
+      absl::Time deadline, Retry& retry, Write write, Read read) const {
     grpc::ClientContext context;
     Prepare(deadline, context);
-    const auto stream = open(&context);
+    const auto stream = (stub.*method)(&context);
     const std::jthread watch = WatchInterrupts(context);
     std::thread writer([&] { write(*stream); });
     StreamEnd end{.read = read(*stream)};

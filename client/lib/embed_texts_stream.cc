@@ -81,10 +81,8 @@ absl::Status SemrankClient::StreamTexts(const v1::EmbedTextsRequest& request,
       return absl::OkStatus();
     };
     const StreamEnd end = connection_.RunStream(
-        deadline, retry,
-        [&](grpc::ClientContext* context) {
-          return embedding_->EmbedTextsStream(context);
-        },
+        *embedding_, &v1::EmbeddingService::Stub::EmbedTextsStream, deadline,
+        retry,
         [&](EmbedStream& stream) {
           WriteTexts(request, begin, model, StreamLimits(limits), stream);
         },

@@ -169,10 +169,7 @@ absl::Status SemrankClient::RankStream(Requests requests,
     // A copy for the writer, since the reader changes the table.
     const std::vector<std::size_t> numbers = pending.Numbers();
     const StreamEnd end = connection_.RunStream(
-        deadline, retry,
-        [&](grpc::ClientContext* context) {
-          return ranking_->RankStream(context);
-        },
+        *ranking_, &v1::RankingService::Stub::RankStream, deadline, retry,
         [&](Stream& stream) { WriteRequests(requests, numbers, stream); },
         [&](Stream& stream) { return pending.Read(stream, retry); });
     SEMRANK_RETURN_IF_ERROR(end.read);
