@@ -121,17 +121,6 @@ void AddWordRows(std::string_view text, const Words& words, float largest,
   }
 }
 
-// The number of a unit has no meaning of its own: the rows show which words the
-// pooling layer looks at.
-void AddWinnerRows(std::string_view text, const Winners& winners,
-                   Table& table) {
-  for (const v1::PoolingWinner& winner : winners) {
-    table.AddRow({std::string(text), std::to_string(winner.unit()),
-                  absl::StrFormat("%.4f", winner.activation()), winner.word(),
-                  winner.window()});
-  }
-}
-
 // A program gets all that is known of a word, also what has no column in the
 // table.
 nlohmann::ordered_json WordsJson(const Words& words, bool lexical) {
@@ -210,15 +199,24 @@ Table ContributionTable(const v1::ExplainResponse& response, bool rounded) {
   return table;
 }
 
-// A row per unit of the pooling layer; empty for models without one.
+// A row per unit of the pooling layer; empty for models without one. The number
+// of a unit has no meaning of its own: the rows show which words the layer
+// looks at.
 Table PoolingTable(const v1::ExplainResponse& response) {
   Table table({{"text"},
                {"unit", Table::kRight},
                {"activation", Table::kRight},
                {"word"},
                {"window"}});
-  AddWinnerRows("query", response.query_pooling(), table);
-  AddWinnerRows("title", response.title_pooling(), table);
+  const auto add = [&table](const char* text, const Winners& winners) {
+    for (const v1::PoolingWinner& winner : winners) {
+      table.AddRow({text, std::to_string(winner.unit()),
+                    absl::StrFormat("%.4f", winner.activation()), winner.word(),
+                    winner.window()});
+    }
+  };
+  add("query", response.query_pooling());
+  add("title", response.title_pooling());
   return table;
 }
 

@@ -123,8 +123,11 @@ bool PrintIfUnknown(const Response& response, const Items& items,
   return unknown && all_zero;
 }
 
-void AddKnownFeatures(const v1::KnownFeatures& known,
+template <typename Response>
+void AddKnownFeatures(const Response& response,
                       nlohmann::ordered_json& object) {
+  if (!response.has_query_known_features()) return;
+  const v1::KnownFeatures& known = response.query_known_features();
   object["query_known_features"] = {
       {"num_words", known.num_words()},
       {"num_known_words", known.num_known_words()},
@@ -189,9 +192,7 @@ nlohmann::ordered_json RankingJson(std::string_view query,
       {"cache_hits", response.cache_hits()},
       {"cache_misses", response.cache_misses()},
       {"timings_ms", TimingsToJson(response.timings())}};
-  if (response.has_query_known_features()) {
-    AddKnownFeatures(response.query_known_features(), object);
-  }
+  AddKnownFeatures(response, object);
   return object;
 }
 
@@ -261,9 +262,7 @@ nlohmann::ordered_json SearchJson(std::string_view query,
       {"num_documents_searched", response.num_documents_searched()},
       {"results", std::move(results)},
       {"timings_ms", TimingsToJson(response.timings())}};
-  if (response.has_query_known_features()) {
-    AddKnownFeatures(response.query_known_features(), object);
-  }
+  AddKnownFeatures(response, object);
   return object;
 }
 

@@ -81,7 +81,11 @@ void Table::AddRow(std::vector<std::string> cells) {
 
 std::string Table::ToAlignedText() const {
   std::vector<std::vector<Cell>> lines;
-  if (HasTitleLine()) {
+  // A table of names and values has columns without titles. Without rows the
+  // titles would be all there is.
+  const bool has_titles = std::ranges::any_of(
+      columns_, [](const Column& column) { return !column.title.empty(); });
+  if (has_titles && !rows_.empty()) {
     std::vector<Cell>& line = lines.emplace_back();
     for (const Column& column : columns_) {
       line.push_back(MakeCell(column.title));
@@ -110,15 +114,6 @@ std::string Table::ToAlignedText() const {
     text += padded + "\n";
   }
   return text;
-}
-
-// A table of names and values has columns without titles. Without rows the
-// titles would be all there is.
-bool Table::HasTitleLine() const {
-  return !rows_.empty() && std::any_of(columns_.begin(), columns_.end(),
-                                       [](const Column& column) {
-                                         return !column.title.empty();
-                                       });
 }
 
 // There is no line of titles, which `cut` and `sort` would take for a row.

@@ -39,8 +39,6 @@ class Table {
   std::string ToTsv(Escapes escapes) const;
 
  private:
-  bool HasTitleLine() const;
-
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
