@@ -24,7 +24,7 @@
 #include "model/base/count_text.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/cli/output_file.h"
+#include "model/cli/output_paths.h"
 #include "model/text/text_limit.h"
 
 namespace semrank {

@@ -8,7 +8,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/output_folder.h"
+#include "model/cli/output_paths.h"
 #include "model/events/event_address.h"
 #include "model/events/event_deletion.h"
 #include "model/events/event_writer.h"

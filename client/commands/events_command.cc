@@ -24,7 +24,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/output_file.h"
+#include "model/cli/output_paths.h"
 #include "model/data/text_reader.h"
 #include "model/events/click_join.h"
 #include "model/events/event_files.h"

@@ -21,7 +21,7 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/output_file.h"
+#include "model/cli/output_paths.h"
 #include "model/cli/progress.h"
 #include "model/data/document_formats.h"
 #include "model/text/utf8.h"

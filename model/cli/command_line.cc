@@ -65,11 +65,83 @@ struct CommandLine::Impl : ProgramCommand {
   CLI::Option* version = nullptr;
   CLI::Option* config = nullptr;
 
-  absl::Status CheckExtras(SplitArguments given);
-  absl::Status SetFields();
-  absl::Status UnknownFlag(const std::string& written) const;
+  // Checks what is neither a known flag nor the value of one.
+  absl::Status CheckExtras(SplitArguments given) {
+    if (!given.wrong_command.empty()) {
+      std::vector<std::string> names;
+      for (const ProgramCommand* command : commands) {
+        names.emplace_back(command->info.name);
+      }
+      const std::string hint = Hint(given.wrong_command, names, "");
+      return UsageError(absl::StrFormat(
+          "no command '%s'%s", given.wrong_command,
+          hint.empty()
+              ? absl::StrFormat(" (there is %s)", absl::StrJoin(names, ", "))
+              : hint));
+    }
+    // The first problem of the line is named, in the order in which a person
+    // would look for it.
+    const std::vector<std::string> unknown = app->remaining(/*recurse=*/true);
+    if (!unknown.empty()) return UnknownFlag(unknown.front());
+    if (!given.without_value.empty()) {
+      return UsageError(absl::StrFormat(
+          "--%s: needs a value, as --%s=%s", given.without_value,
+          given.without_value, FormOf(given.without_value)));
+    }
+    if (const std::string& name = given.negated_with_value; !name.empty()) {
+      return UsageError(
+          absl::StrFormat("--no%s: takes no value; write --no%s or --%s=VALUE",
+                          name, name, name));
+    }
+    if (used().arguments != nullptr) {
+      *used().arguments = std::move(given.words);
+    } else if (!given.words.empty()) {
+      return UsageError(
+          absl::StrFormat("unexpected argument '%s'", given.words[0]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetFields() {
+    for (const Flag* flag : FlagsInUse()) {
+      // The field holds its default already, perhaps one that no text stands
+      // for.
+      if (flag->source == FlagSource::kDefault) continue;
+      const absl::Status status = flag->spec.set(flag->value);
+      if (!status.ok()) {
+        return UsageError(
+            absl::StrFormat("%s: %s", flag->origin, status.message()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status UnknownFlag(const std::string& written) const {
+    const std::string typed = written.substr(0, written.find('='));
+    const std::string name =
+        typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
+    if (selected != nullptr && selected->FindOwn(name) != nullptr) {
+      return UsageError(absl::StrFormat("%s must stand after the command %s",
+                                        typed, selected->info.name));
+    }
+    // Candidates for "did you mean".
+    std::vector<std::string> known = {std::string(kConfigFlag), "help",
+                                      "help-all", "version"};
+    for (const Flag* flag : FlagsInUse()) {
+      known.push_back(flag->spec.name);
+      if (flag->spec.is_boolean) known.push_back("no" + flag->spec.name);
+    }
+    return UsageError(
+        absl::StrFormat("unknown flag %s%s", typed, Hint(name, known, "--")));
+  }
+
   // "FILE" of --config=FILE.
-  std::string FormOf(std::string_view name) const;
+  std::string FormOf(std::string_view name) const {
+    for (const Flag* flag : FlagsInUse()) {
+      if (flag->spec.name == name) return flag->spec.form;
+    }
+    return "FILE";  // --config
+  }
 };
 
 CommandLine::CommandLine(const ProgramInfo& info)
@@ -118,6 +190,7 @@ void CommandLine::Add(FlagSpec spec) {
     // All values are kept; GatherValues decides which of them count.
     flag->option = impl_->app->add_option(name)->take_all();
   }
+
   flag->group = impl_->group;
   flag->is_advanced = impl_->level == Level::kAdvanced;
   // Read back from the field: --help cannot state another default than the one
@@ -170,71 +243,6 @@ std::string_view CommandLine::command() const {
   return impl_->selected == nullptr ? "" : impl_->selected->info.name;
 }
 
-absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
-  const std::string typed = written.substr(0, written.find('='));
-  const std::string name =
-      typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
-  if (selected != nullptr && selected->FindOwn(name) != nullptr) {
-    return UsageError(absl::StrFormat("%s must stand after the command %s",
-                                      typed, selected->info.name));
-  }
-  // Candidates for "did you mean".
-  std::vector<std::string> known = {std::string(kConfigFlag), "help",
-                                    "help-all", "version"};
-  for (const Flag* flag : FlagsInUse()) {
-    known.push_back(flag->spec.name);
-    if (flag->spec.is_boolean) known.push_back("no" + flag->spec.name);
-  }
-  return UsageError(
-      absl::StrFormat("unknown flag %s%s", typed, Hint(name, known, "--")));
-}
-
-std::string CommandLine::Impl::FormOf(std::string_view name) const {
-  for (const Flag* flag : FlagsInUse()) {
-    if (flag->spec.name == name) return flag->spec.form;
-  }
-  return "FILE";  // --config
-}
-
-// Checks what is neither a known flag nor the value of one.
-absl::Status CommandLine::Impl::CheckExtras(SplitArguments given) {
-  if (!given.wrong_command.empty()) {
-    std::vector<std::string> names;
-    for (const ProgramCommand* command : commands) {
-      names.emplace_back(command->info.name);
-    }
-    const std::string hint = Hint(given.wrong_command, names, "");
-    return UsageError(absl::StrFormat(
-        "no command '%s'%s", given.wrong_command,
-        hint.empty()
-            ? absl::StrFormat(" (there is %s)", absl::StrJoin(names, ", "))
-            : hint));
-  }
-  // The first problem of the line is named, in the order in which a person
-  // would look for it.
-  const std::vector<std::string> unknown = app->remaining(/*recurse=*/true);
-  if (!unknown.empty()) return UnknownFlag(unknown.front());
-  if (!given.without_value.empty()) {
-    return UsageError(absl::StrFormat("--%s: needs a value, as --%s=%s",
-                                      given.without_value, given.without_value,
-                                      FormOf(given.without_value)));
-  }
-  if (const std::string& name = given.negated_with_value; !name.empty()) {
-    return UsageError(
-        absl::StrFormat("--no%s: takes no value; write --no%s or --%s=VALUE",
-                        name, name, name));
-  }
-  std::vector<std::string>* field =
-      selected == nullptr ? arguments : selected->arguments;
-  if (field != nullptr) {
-    *field = std::move(given.words);
-  } else if (!given.words.empty()) {
-    return UsageError(
-        absl::StrFormat("unexpected argument '%s'", given.words[0]));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::string> CommandLine::ParseArguments(
     const std::vector<std::string>& arguments) {
   // Split takes apart what CLI11 would misread; CLI11 assigns the rest to flags
@@ -250,6 +258,7 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   } catch (const CLI::Error& error) {
     return UsageError(error.what());
   }
+
   // CLI11 knows the command only after it has parsed the tokens.
   for (ProgramCommand* command : impl_->commands) {
     if (command->app->parsed()) impl_->selected = command;
@@ -261,6 +270,7 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
             : absl::StrFormat(" (%s)", impl_->info.build_note);
     return absl::StrFormat("%s %s%s\n", impl_->info.name, Version(), note);
   }
+
   const bool all = impl_->help_all->count() > 0;
   if (all || impl_->help->count() > 0) {
     return HelpText(*impl_, all, given.words);
@@ -280,28 +290,14 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
   const auto text = ParseArguments(
       std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   if (!text.ok()) {
-    const std::string& name = impl_->selected == nullptr
-                                  ? impl_->full_name
-                                  : impl_->selected->full_name;
+    const std::string& name = impl_->used().full_name;
     absl::FPrintF(stderr, "%s: %s\nTry '%s --help'.\n", name,
                   EscapeControls(ToStd(text.status().message())), name);
     return kExitWrongUse;
   }
+
   if (!text->empty()) return PrintHelp(*text);
   return std::nullopt;
-}
-
-absl::Status CommandLine::Impl::SetFields() {
-  for (const Flag* flag : FlagsInUse()) {
-    // The field holds its default already, perhaps one that no text stands for.
-    if (flag->source == FlagSource::kDefault) continue;
-    const absl::Status status = flag->spec.set(flag->value);
-    if (!status.ok()) {
-      return UsageError(
-          absl::StrFormat("%s: %s", flag->origin, status.message()));
-    }
-  }
-  return absl::OkStatus();
 }
 
 absl::Status CommandLine::SetDefault(std::string_view name,
@@ -321,6 +317,7 @@ FlagSource CommandLine::Source(std::string_view name) const {
   for (const Flag* flag : impl_->FlagsInUse()) {
     if (flag->spec.name == name) return flag->source;
   }
+
   assert(false && "no such flag");
   return FlagSource::kDefault;
 }
@@ -335,13 +332,12 @@ std::vector<FlagValue> CommandLine::Values() const {
                        ? flag->default_source
                        : std::string(FlagSourceName(flag->source))});
   }
+
   return values;
 }
 
 int CommandLine::ExitCode(const absl::Status& status) const {
-  const ProgramCommand& used =
-      impl_->selected == nullptr ? *impl_ : *impl_->selected;
-  return semrank::ExitCode(used.full_name, status);
+  return semrank::ExitCode(impl_->used().full_name, status);
 }
 
 }  // namespace semrank

@@ -135,23 +135,15 @@ ProgramCommand* ProgramCommand::FindCommand(std::string_view name) const {
 }
 
 std::string_view FlagSourceName(FlagSource source) {
-  switch (source) {
-    case FlagSource::kDefault:
-      return "default";
-    case FlagSource::kFile:
-      return "config file";
-    case FlagSource::kEnvironment:
-      return "environment";
-    case FlagSource::kCommandLine:
-      return "command line";
-  }
-  return "";
+  // In the order of the values.
+  constexpr std::string_view kNames[] = {"default", "config file",
+                                         "environment", "command line"};
+  return kNames[static_cast<int>(source)];
 }
 
 std::string HelpText(const ProgramCommand& program, bool all,
                      const std::vector<std::string>& words) {
-  const ProgramCommand& shown =
-      program.selected == nullptr ? program : *program.selected;
+  const ProgramCommand& shown = program.used();
   const HelpTopic* const topic = FindTopic(shown, words);
   std::string text =
       absl::StrFormat("%s: %s\n\n%s", shown.full_name, shown.info.summary,

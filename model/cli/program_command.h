@@ -78,6 +78,10 @@ struct ProgramCommand {
   std::vector<ProgramCommand*> commands;
   ProgramCommand* selected = nullptr;  // the command that was given
 
+  // The given command, or this if none was given.
+  const ProgramCommand& used() const {
+    return selected == nullptr ? *this : *selected;
+  }
   // Flags of the given command, then those of this.
   std::vector<Flag*> FlagsInUse() const;
   Flag* FindOwn(std::string_view name) const;

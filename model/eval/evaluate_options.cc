@@ -12,7 +12,7 @@
 #include "model/base/thread_pool.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/output_file.h"
+#include "model/cli/output_paths.h"
 #include "model/eval/comparison_output.h"
 #include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/tuning.h"

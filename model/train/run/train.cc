@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
-#include "model/cli/output_folder.h"
+#include "model/cli/output_paths.h"
 #include "model/data/input_lines.h"
 #include "model/train/batches/auto_loss_options.h"
 #include "model/train/batches/in_memory_batches.h"

@@ -1,4 +1,4 @@
-#include "model/cli/output_folder.h"
+#include "model/cli/output_paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,17 +1,31 @@
-// A folder that a program creates for its results. A program that fails before
-// it has any leaves no empty folder.
-#ifndef SEMRANK_MODEL_CLI_OUTPUT_FOLDER_H_
-#define SEMRANK_MODEL_CLI_OUTPUT_FOLDER_H_
+// Where a program writes its results: not over a file that it reads, and
+// without an empty folder if it fails.
+#ifndef SEMRANK_MODEL_CLI_OUTPUT_PATHS_H_
+#define SEMRANK_MODEL_CLI_OUTPUT_PATHS_H_
 
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace semrank {
 
+// A file that a flag names, or that is written beside it.
+struct FlagFile {
+  std::string_view flag;
+  std::string path;  // "-" = standard input, empty = none
+};
+
+// UsageError when `output` is the same file (device and inode, so under any
+// name) as one of `inputs`. Call it before anything is written.
+absl::Status CheckKeepsInputs(const FlagFile& output,
+                              const std::vector<FlagFile>& inputs);
+
+// A folder that a program creates for its results. A program that fails before
+// it has any leaves no empty folder.
 class OutputFolder {
  public:
   // Creates `path` and its parents where they are missing. Fails as
@@ -34,4 +48,4 @@ class OutputFolder {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_CLI_OUTPUT_FOLDER_H_
+#endif  // SEMRANK_MODEL_CLI_OUTPUT_PATHS_H_

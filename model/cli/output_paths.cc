@@ -1,4 +1,4 @@
-#include "model/cli/output_folder.h"
+#include "model/cli/output_paths.h"
 
 #include <unistd.h>
 
@@ -6,11 +6,29 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/str_format.h"
 #include "model/base/file_descriptor.h"
+#include "model/cli/exit_code.h"
 
 namespace semrank {
 
 namespace fs = std::filesystem;
+
+absl::Status CheckKeepsInputs(const FlagFile& output,
+                              const std::vector<FlagFile>& inputs) {
+  for (const FlagFile& input : inputs) {
+    const std::string path = input.path == "-" ? "/dev/stdin" : input.path;
+    // An error means that one of them does not exist, so they differ.
+    std::error_code error;
+    if (fs::is_regular_file(output.path, error) &&
+        fs::equivalent(output.path, path, error)) {
+      return UsageError(
+          absl::StrFormat("--%s would overwrite %s, the file of --%s",
+                          output.flag, output.path, input.flag));
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<OutputFolder> OutputFolder::Create(const std::string& path) {
   OutputFolder folder;
