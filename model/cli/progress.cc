@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 
 namespace semrank {
 namespace {
