@@ -88,11 +88,8 @@ void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
   std::iota(order.begin(), order.end(), 0);
   // Stable: chunks were added in order, and each keeps ties in request order.
   const bool by_name = whole.name_matches_size() > 0;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    if (by_name && whole.name_matches(a) != whole.name_matches(b)) {
-      return whole.name_matches(a) > whole.name_matches(b);
-    }
-    return whole.scores(a) > whole.scores(b);
+  std::ranges::stable_sort(order, std::greater<>(), [&](int i) {
+    return std::pair(by_name ? int{whole.name_matches(i)} : 0, whole.scores(i));
   });
   if (top_k > 0 && top_k < order.size()) order.resize(top_k);
   Reorder(order, *whole.mutable_indices());

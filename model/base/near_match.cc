@@ -35,7 +35,7 @@ std::string NearMatch(std::string_view typed,
   constexpr std::size_t kMaxBytes = 100;
   if (typed.empty() || typed.size() > kMaxBytes) return "";
   std::string wanted(typed);
-  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  std::ranges::replace(wanted, '-', '_');
   // The largest distance that is accepted, then the least so far. A short name
   // is two edits away from too many others.
   int least = wanted.size() < 5 ? 1 : 2;

@@ -97,9 +97,7 @@ bool IsWholeNumber(absl::string_view text) {
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     text.remove_prefix(1);
   }
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return absl::ascii_isdigit(c);
-  });
+  return !text.empty() && std::ranges::all_of(text, absl::ascii_isdigit);
 }
 
 template <typename T>

@@ -118,20 +118,18 @@ void RemarkOnCollection(const Collection& collection,
         "server ranks them only with a larger --max_text_bytes",
         kDefaultMaxTextBytes, collection.num_long_texts));
   }
-  const auto num_excluded = std::count_if(
-      collection.queries.begin(), collection.queries.end(),
-      [](const JudgedQuery& query) { return !query.HasRelevant(); });
+  const auto num_excluded =
+      std::ranges::count(collection.queries, false, &JudgedQuery::HasRelevant);
   if (num_excluded > 0) {
     Remark(absl::StrFormat(
         "queries excluded, as no document has grade 1 or more: %d",
         num_excluded));
   }
   // Qrels without grade 0 (clicks, for example) leave nothing to rank below.
-  const bool only_relevant = std::all_of(
-      collection.queries.begin(), collection.queries.end(),
-      [](const JudgedQuery& query) {
-        return std::all_of(query.judgements.begin(), query.judgements.end(),
-                           [](const Judgement& j) { return j.grade >= 1; });
+  const bool only_relevant =
+      std::ranges::all_of(collection.queries, [](const JudgedQuery& query) {
+        return std::ranges::all_of(
+            query.judgements, [](const Judgement& j) { return j.grade >= 1; });
       });
   if (only_relevant && options.evaluate.candidates == Candidates::kJudged) {
     Remark(

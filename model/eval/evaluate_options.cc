@@ -79,7 +79,7 @@ absl::Status CheckTune(const EvaluateCommandOptions& options) {
   const std::string given = absl::StrJoin(flags, ",");
   const std::vector<std::string> known = TunableFlags();
   for (auto flag = flags.begin(); flag != flags.end(); ++flag) {
-    if (std::find(known.begin(), known.end(), *flag) == known.end()) {
+    if (std::ranges::count(known, *flag) == 0) {
       return FlagError("tune", given,
                        absl::StrFormat("'%s' is none of %s", *flag,
                                        absl::StrJoin(known, ", ")));
@@ -89,10 +89,9 @@ absl::Status CheckTune(const EvaluateCommandOptions& options) {
                        absl::StrFormat("names '%s' twice", *flag));
     }
     if (!IsTunable(options.baseline, *flag) &&
-        std::none_of(options.rankers.begin(), options.rankers.end(),
-                     [&](const std::string& ranker) {
-                       return IsTunable(ranker, *flag);
-                     })) {
+        std::ranges::none_of(options.rankers, [&](const std::string& ranker) {
+          return IsTunable(ranker, *flag);
+        })) {
       return FlagError("tune", given,
                        absl::StrFormat("no --ranker depends on %s", *flag));
     }

@@ -46,9 +46,8 @@ nlohmann::ordered_json SlicesToJson(const Results& results,
 std::string FormatCollection(const Collection& collection,
                              const EvaluateOptions& options) {
   // Counts only queries with a relevant document; the means exclude the rest.
-  const auto num_queries = std::count_if(
-      collection.queries.begin(), collection.queries.end(),
-      [](const JudgedQuery& query) { return query.HasRelevant(); });
+  const auto num_queries =
+      std::ranges::count(collection.queries, true, &JudgedQuery::HasRelevant);
   return absl::StrFormat(
       "%d queries, %d documents, candidates: %s, gain: %s, ties: %s\n",
       num_queries, collection.documents.size(),

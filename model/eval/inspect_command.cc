@@ -97,11 +97,9 @@ void PrintUnits(const InspectCommandOptions& options,
     std::iota(order.begin(), order.end(), std::size_t{0});
     // If activations are equal, the more frequent word, which is earlier in the
     // list, comes first.
-    std::partial_sort(order.begin(), order.begin() + shown, order.end(),
-                      [&](std::size_t a, std::size_t b) {
-                        return std::pair(-activation(a), a) <
-                               std::pair(-activation(b), b);
-                      });
+    std::ranges::partial_sort(
+        order, order.begin() + shown, {},
+        [&](std::size_t word) { return std::pair(-activation(word), word); });
     nlohmann::ordered_json json{{"unit", unit},
                                 {"words", nlohmann::ordered_json::array()}};
     std::string line = absl::StrFormat("%4d ", unit);
@@ -199,7 +197,7 @@ absl::Status PrintPair(const InspectCommandOptions& options,
   }
   // Figure 4 of the CLSM paper shows the units that are active in both texts;
   // here they are ordered by the product of the two activations.
-  std::sort(best.begin(), best.end());
+  std::ranges::sort(best);
   if (best.size() > static_cast<std::size_t>(options.num_units)) {
     best.resize(options.num_units);
   }

@@ -76,8 +76,7 @@ const std::vector<Axis>& Axes() {
 
 // The flags were checked against TunableFlags.
 const Axis& AxisOf(std::string_view flag) {
-  return *std::find_if(Axes().begin(), Axes().end(),
-                       [&](const Axis& axis) { return axis.flag == flag; });
+  return *std::ranges::find(Axes(), flag, &Axis::flag);
 }
 
 struct Setting {
@@ -113,9 +112,8 @@ std::vector<std::uint8_t> HalvesOf(const Evaluation& evaluation,
                                    const Collection& collection) {
   std::vector<std::size_t> order(evaluation.queries.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return collection.queries[evaluation.queries[a].query].id <
-           collection.queries[evaluation.queries[b].query].id;
+  std::ranges::sort(order, {}, [&](std::size_t i) -> const std::string& {
+    return collection.queries[evaluation.queries[i].query].id;
   });
   std::vector<std::uint8_t> halves(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) halves[order[i]] = i % 2;
@@ -151,10 +149,9 @@ std::vector<std::string> TunableFlags() {
 
 bool IsTunable(std::string_view ranker, std::string_view flag) {
   const std::vector<std::string_view>& rankers = AxisOf(flag).rankers;
-  return std::any_of(
-      rankers.begin(), rankers.end(), [&](std::string_view single) {
-        return single == "+" ? IsPair(ranker) : HasRanker(ranker, single);
-      });
+  return std::ranges::any_of(rankers, [&](std::string_view single) {
+    return single == "+" ? IsPair(ranker) : HasRanker(ranker, single);
+  });
 }
 
 absl::StatusOr<TuningResult> Tune(const std::vector<std::string>& flags,

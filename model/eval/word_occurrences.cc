@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <set>
 
 #include "model/base/status_macros.h"
@@ -73,10 +74,8 @@ absl::StatusOr<std::vector<WordContext>> FindWordContexts(
       ForEachText(path, featurizer.normalizer_version(), bad_lines, add_text));
   // The reference stays first, whatever the rounding of its cosine of 1.
   if (!contexts.empty()) {
-    std::stable_sort(contexts.begin() + 1, contexts.end(),
-                     [](const WordContext& a, const WordContext& b) {
-                       return a.cosine > b.cosine;
-                     });
+    std::ranges::stable_sort(contexts.begin() + 1, contexts.end(),
+                             std::greater<>(), &WordContext::cosine);
   }
   return contexts;
 }
@@ -115,10 +114,7 @@ std::vector<CorrelatedWord> WordCorrelations::MostCorrelated(
                     static_cast<double>(NumTexts(word) + NumTexts(other))});
   }
   // The map is in alphabetical order, which stays for equal values.
-  std::stable_sort(correlated.begin(), correlated.end(),
-                   [](const CorrelatedWord& a, const CorrelatedWord& b) {
-                     return a.dice > b.dice;
-                   });
+  std::ranges::stable_sort(correlated, std::greater<>(), &CorrelatedWord::dice);
   if (correlated.size() > count) correlated.resize(count);
   return correlated;
 }

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -97,8 +98,7 @@ PairedComparison ComparePaired(std::span<const double> differences) {
 std::vector<double> HolmCorrection(std::span<const double> p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [p](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::ranges::sort(order, {}, [p](std::size_t i) { return p[i]; });
   std::vector<double> corrected(p.size());
   double least = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -156,9 +156,7 @@ std::vector<std::size_t> MostMovedQueries(const Evaluation& evaluation,
     if (movement(q) > 0) moved.push_back(q);
   }
   // Queries that moved equally keep the order of the queries file.
-  std::stable_sort(
-      moved.begin(), moved.end(),
-      [&](std::size_t a, std::size_t b) { return movement(a) > movement(b); });
+  std::ranges::stable_sort(moved, std::greater<>(), movement);
   moved.resize(std::min(count, moved.size()));
   return moved;
 }

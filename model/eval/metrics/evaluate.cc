@@ -279,16 +279,15 @@ std::optional<MeanAndError> Evaluation::mean_ranking_loss() const {
 }
 
 double Evaluation::tied_share() const {
-  const auto num_tied = std::count_if(
-      queries.begin(), queries.end(),
-      [](const QueryEvaluation& query) { return query.has_ties; });
+  const auto num_tied =
+      std::ranges::count(queries, true, &QueryEvaluation::has_ties);
   return static_cast<double>(num_tied) / static_cast<double>(queries.size());
 }
 
 Evaluation Evaluation::OfQueries(std::span<const std::uint32_t> wanted) const {
   Evaluation part{ranker, {}, {}, unknown_ids};
   for (const QueryEvaluation& query : queries) {
-    if (std::binary_search(wanted.begin(), wanted.end(), query.query)) {
+    if (std::ranges::binary_search(wanted, query.query)) {
       part.queries.push_back(query);
     }
   }

@@ -20,7 +20,7 @@ std::vector<int> IdealOrder(std::span<const RankedGrade> relevant,
                             std::span<const int> missing_grades) {
   std::vector<int> grades(missing_grades.begin(), missing_grades.end());
   for (const RankedGrade& document : relevant) grades.push_back(document.grade);
-  std::sort(grades.begin(), grades.end(), std::greater<>());
+  std::ranges::sort(grades, std::greater<>());
   return grades;
 }
 
@@ -176,11 +176,9 @@ std::vector<RankedGrade> RankRelevant(
   }
   // Tied documents have equal ranks and stand side by side, as
   // GroupByScore expects.
-  std::sort(ranked.begin(), ranked.end(),
-            [](const RankedGrade& a, const RankedGrade& b) {
-              return std::tie(a.rank, a.tied_before) <
-                     std::tie(b.rank, b.tied_before);
-            });
+  std::ranges::sort(ranked, {}, [](const RankedGrade& document) {
+    return std::tie(document.rank, document.tied_before);
+  });
   return ranked;
 }
 
@@ -257,8 +255,9 @@ MetricSummary Summarize(std::span<const MetricValues> values) {
   MetricSummary summary;
   std::vector<double> column(values.size());
   for (int metric = 0; metric < kNumMetrics; ++metric) {
-    std::transform(values.begin(), values.end(), column.begin(),
-                   [metric](const MetricValues& row) { return row[metric]; });
+    std::ranges::transform(
+        values, column.begin(),
+        [metric](const MetricValues& row) { return row[metric]; });
     const MeanAndError mean = MeanOf(column);
     summary.mean[metric] = mean.mean;
     summary.standard_error[metric] = mean.standard_error;

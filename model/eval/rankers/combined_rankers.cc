@@ -131,13 +131,9 @@ class NameMatchRanker : public Ranker {
     const auto key = [](const BoostedDocument& document) {
       return std::tuple(document.match, document.score);
     };
-    std::sort(boosted.begin(), boosted.end(),
-              [key](const BoostedDocument& a, const BoostedDocument& b) {
-                return key(a) < key(b);
-              });
+    std::ranges::sort(boosted, {}, key);
     // Above 1, which no cosine exceeds, and above any score of the ranker.
-    float score =
-        1 + std::max(0.0f, *std::max_element(scores.begin(), scores.end()));
+    float score = 1 + std::max(0.0f, *std::ranges::max_element(scores));
     for (std::size_t i = 0; i < boosted.size(); ++i) {
       // The worst document comes first, and each next one gets a score that
       // is higher by the smallest step of a float. Documents that were tied

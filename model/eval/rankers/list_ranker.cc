@@ -66,8 +66,7 @@ absl::StatusOr<Featurizer> WordFeatures(
 float LengthInWords(std::string_view text) {
   if (text.empty()) return 0;
   const auto num_separators =
-      std::count(text.begin(), text.end(), ' ') +
-      std::count(text.begin(), text.end(), kFurtherWords);
+      std::ranges::count(text, ' ') + std::ranges::count(text, kFurtherWords);
   return static_cast<float>(1 + num_separators);
 }
 

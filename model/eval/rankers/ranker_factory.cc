@@ -30,7 +30,7 @@ struct NameParts {
 };
 
 bool IsSingleName(std::string_view name) {
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+  return std::ranges::count(kNames, name) > 0 ||
          (name.starts_with(kModelPrefix) && name != kModelPrefix);
 }
 

@@ -32,10 +32,9 @@ class QueryExpansionRanker : public TfidfRanker {
     // not by the order of the file.
     std::vector<std::uint32_t> order(documents.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) {
-                       return documents[a] < documents[b];
-                     });
+    std::ranges::stable_sort(
+        order, {},
+        [&](std::uint32_t d) -> const std::string& { return documents[d]; });
     for (std::size_t i = 0; i < order.size(); ++i) {
       text_rank_[order[i]] = static_cast<std::uint32_t>(i);
     }
@@ -57,9 +56,8 @@ class QueryExpansionRanker : public TfidfRanker {
       }
     }
     // Each word's list is read once. Equal words are added in one fixed order.
-    std::stable_sort(
-        expansion.begin(), expansion.end(),
-        [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(expansion, {},
+                             &std::pair<std::uint32_t, float>::first);
     for (std::size_t i = 0; i < expansion.size();) {
       const std::uint32_t feature = expansion[i].first;
       float weight = 0;
@@ -105,7 +103,7 @@ class QueryExpansionRanker : public TfidfRanker {
         offer(static_cast<std::uint32_t>(begin + i));
       }
     }
-    std::sort(best.begin(), best.end(), before);
+    std::ranges::sort(best, before);
     return best;
   }
 

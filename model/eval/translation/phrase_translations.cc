@@ -41,25 +41,24 @@ void Grow(const Alignment& candidates, std::size_t num_targets,
   const auto mark = [&](const auto& link) {
     target_linked[link.first] = source_linked[link.second] = true;
   };
-  std::for_each(links.begin(), links.end(), mark);
+  std::ranges::for_each(links, mark);
   for (bool grew = true; grew;) {
     grew = false;
     for (const auto& candidate : candidates) {
       if (target_linked[candidate.first] && source_linked[candidate.second]) {
         continue;
       }
-      const bool touches =
-          std::any_of(links.begin(), links.end(), [&](const auto& link) {
-            return AreNeighbours(link.first, candidate.first) &&
-                   AreNeighbours(link.second, candidate.second);
-          });
+      const bool touches = std::ranges::any_of(links, [&](const auto& link) {
+        return AreNeighbours(link.first, candidate.first) &&
+               AreNeighbours(link.second, candidate.second);
+      });
       if (!touches) continue;
       links.push_back(candidate);
       mark(candidate);
       grew = true;
     }
   }
-  std::sort(links.begin(), links.end());
+  std::ranges::sort(links);
 }
 
 std::string JoinWords(const std::vector<std::uint32_t>& text, std::size_t begin,
@@ -83,15 +82,13 @@ Alignment AlignWords(const TranslatedText& text,
     const std::size_t t = BestSource(text.source[s], text.target, backward);
     if (t < text.target.size()) to_targets.emplace_back(t, s);
   }
-  std::sort(to_targets.begin(), to_targets.end());
+  std::ranges::sort(to_targets);
   // The intersection is precise and has few links; the union has many, and
   // wrong ones. Growing from the first within the second is between both.
   Alignment links, all;
-  std::set_intersection(to_sources.begin(), to_sources.end(),
-                        to_targets.begin(), to_targets.end(),
-                        std::back_inserter(links));
-  std::set_union(to_sources.begin(), to_sources.end(), to_targets.begin(),
-                 to_targets.end(), std::back_inserter(all));
+  std::ranges::set_intersection(to_sources, to_targets,
+                                std::back_inserter(links));
+  std::ranges::set_union(to_sources, to_targets, std::back_inserter(all));
   Grow(all, text.target.size(), text.source.size(), links);
   return links;
 }
@@ -113,8 +110,8 @@ std::vector<PhrasePair> ExtractPhrases(std::size_t num_targets,
       }
       // The condition of Koehn, Och and Marcu: no word of the source span is
       // linked with a target outside.
-      const bool linked_outside = std::any_of(
-          alignment.begin(), alignment.end(), [&](const auto& link) {
+      const bool linked_outside =
+          std::ranges::any_of(alignment, [&](const auto& link) {
             return link.second >= low && link.second < high &&
                    (link.first < begin || link.first >= end);
           });

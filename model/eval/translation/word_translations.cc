@@ -29,7 +29,7 @@ WordTranslations::WordTranslations(std::span<const TranslatedText> texts,
   // (source << 32 | target), so that sorting makes the rows of the table.
   std::vector<std::uint64_t> together;
   const auto make_distinct = [&] {
-    std::sort(together.begin(), together.end());
+    std::ranges::sort(together);
     together.erase(std::unique(together.begin(), together.end()),
                    together.end());
   };
@@ -65,10 +65,7 @@ std::size_t WordTranslations::EntryOf(std::uint32_t target,
                                       std::uint32_t source) const {
   const auto row = Of(source);
   const auto found =
-      std::lower_bound(row.begin(), row.end(), target,
-                       [](const Translation& translation, std::uint32_t word) {
-                         return translation.target < word;
-                       });
+      std::ranges::lower_bound(row, target, {}, &Translation::target);
   if (found == row.end() || found->target != target) return entries_.size();
   return offsets_[source] + (found - row.begin());
 }
@@ -82,7 +79,7 @@ double WordTranslations::Probability(std::uint32_t target,
 double WordTranslations::CountExpected(std::span<const TranslatedText> texts,
                                        std::span<const std::uint32_t> entry_of,
                                        std::vector<double>& counts) const {
-  std::fill(counts.begin(), counts.end(), 0.0);
+  std::ranges::fill(counts, 0.0);
   double log_likelihood = 0;
   const std::uint32_t* entry = entry_of.data();
   for (const TranslatedText& text : texts) {
