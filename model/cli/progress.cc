@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "absl/strings/str_format.h"
-#include "model/base/count_text.h"
 
 namespace semrank {
 namespace {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "model/base/count_text.h"
 
 namespace semrank {
 
