@@ -1,40 +1,25 @@
 #include "model/html/html_text.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
 namespace semrank {
-namespace {
-
 // Escapes both kinds of quotes, so that the result may be an attribute's value.
-std::string_view Escaped(char character, std::string_view as_it_is) {
-  switch (character) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      // Most control characters are not allowed in HTML, escaped or not; all
-      // become blanks.
-      return static_cast<unsigned char>(character) < ' ' ? " " : as_it_is;
-  }
-}
-
-}  // namespace
-
+// Most control characters are not allowed in HTML, escaped or not; all become
+// blanks.
 std::string EscapeHtml(std::string_view text) {
-  std::string html;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    html += Escaped(text[i], text.substr(i, 1));
-  }
+  std::string html = absl::StrReplaceAll(
+      absl::string_view(text.data(), text.size()), {{"&", "&amp;"},
+                                                    {"<", "&lt;"},
+                                                    {">", "&gt;"},
+                                                    {"\"", "&quot;"},
+                                                    {"'", "&#39;"}});
+  const auto is_control = [](unsigned char c) { return c < ' '; };
+  std::ranges::replace_if(html, is_control, ' ');
   return html;
 }
 
