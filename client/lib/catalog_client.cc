@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "absl/strings/str_format.h"
 #include "client/lib/request_chunks.h"
 #include "client/lib/response_check.h"
 #include "client/lib/retry.h"
