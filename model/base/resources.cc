@@ -20,26 +20,27 @@ namespace fs = std::filesystem;
 // Version 1 writes about 2^63 for no limit.
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
 
-// The folders of the groups that bound this process for `controller`: its own
-// and all above it. A container does not see all of them.
-struct GroupFolders {
-  std::vector<fs::path> version1 = {};
-  std::vector<fs::path> version2 = {};
+struct GroupFolder {
+  fs::path path;
+  bool is_version2 = false;
 };
 
+// The folder of a group below `root`, and those above it.
 void AddFolders(const fs::path& root, const std::string& group,
-                std::vector<fs::path>& folders) {
+                bool is_version2, std::vector<GroupFolder>& folders) {
   // "/a/b" is a folder below `root`, not a path of its own.
   fs::path path = fs::path(group).relative_path();
   for (; !path.empty(); path = path.parent_path()) {
-    folders.push_back(root / path);
+    folders.push_back({root / path, is_version2});
   }
-  folders.push_back(root);
+  folders.push_back({root, is_version2});
 }
 
-GroupFolders FoldersOf(std::string_view controller,
-                       const ControlGroups& groups) {
-  GroupFolders folders;
+// The folders of the groups that bound this process for `controller`: its own
+// and all above it. A container does not see all of them.
+std::vector<GroupFolder> FoldersOf(std::string_view controller,
+                                   const ControlGroups& groups) {
+  std::vector<GroupFolder> folders;
   std::ifstream list(groups.list);
   for (std::string line; std::getline(list, line);) {
     // ID:CONTROLLER,...:GROUP; version 2 is 0::GROUP.
@@ -47,14 +48,14 @@ GroupFolders FoldersOf(std::string_view controller,
         absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (fields.size() != 3) continue;
     if (fields[1].empty()) {
-      AddFolders(groups.root, fields[2], folders.version2);
+      AddFolders(groups.root, fields[2], /*is_version2=*/true, folders);
       continue;
     }
     for (const std::string& name :
          std::vector<std::string>(absl::StrSplit(fields[1], ','))) {
       if (name != controller) continue;
       AddFolders(fs::path(groups.root) / fields[1], fields[2],
-                 folders.version1);
+                 /*is_version2=*/false, folders);
     }
   }
   return folders;
@@ -78,34 +79,30 @@ void LowerByQuota(std::istream& quota_file, std::istream& period_file,
 }  // namespace
 
 int ProcessorQuota(const ControlGroups& groups) {
-  const GroupFolders folders = FoldersOf("cpu", groups);
   std::int64_t least = 0;
-  for (const fs::path& folder : folders.version2) {
-    std::ifstream file(folder / "cpu.max");
-    // The file is "QUOTA PERIOD": one stream gives both.
-    LowerByQuota(file, file, least);
-  }
-  for (const fs::path& folder : folders.version1) {
-    std::ifstream quota(folder / "cpu.cfs_quota_us");
-    std::ifstream period(folder / "cpu.cfs_period_us");
-    LowerByQuota(quota, period, least);
+  for (const GroupFolder& folder : FoldersOf("cpu", groups)) {
+    if (folder.is_version2) {
+      // The file is "QUOTA PERIOD": one stream gives both.
+      std::ifstream file(folder.path / "cpu.max");
+      LowerByQuota(file, file, least);
+    } else {
+      std::ifstream quota(folder.path / "cpu.cfs_quota_us");
+      std::ifstream period(folder.path / "cpu.cfs_period_us");
+      LowerByQuota(quota, period, least);
+    }
   }
   constexpr std::int64_t kMaxProcessors = 1 << 20;
   return static_cast<int>(std::min(least, kMaxProcessors));
 }
 
 std::int64_t MemoryQuota(const ControlGroups& groups) {
-  const GroupFolders folders = FoldersOf("memory", groups);
   std::int64_t least = 0;
-  const auto lower_by = [&](const fs::path& path) {
-    std::ifstream file(path);
+  for (const GroupFolder& folder : FoldersOf("memory", groups)) {
+    std::ifstream file(folder.path / (folder.is_version2
+                                          ? "memory.max"
+                                          : "memory.limit_in_bytes"));
     std::int64_t limit = 0;
     if (file >> limit && limit < kNoLimit) Lower(limit, least);
-  };
-  for (const fs::path& folder : folders.version2)
-    lower_by(folder / "memory.max");
-  for (const fs::path& folder : folders.version1) {
-    lower_by(folder / "memory.limit_in_bytes");
   }
   return least;
 }
