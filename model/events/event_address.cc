@@ -32,6 +32,13 @@ bool IsTopicName(std::string_view name) {
          });
 }
 
+EventAddress SplitAt(std::size_t slash, EventAddress::Kind kind,
+                     std::string_view text) {
+  return {.kind = kind,
+          .place = std::string(text.substr(0, slash)),
+          .stream = std::string(text.substr(slash + 1))};
+}
+
 // Splits URL/STREAM at the last slash. ParseRedisUrl checks the URL before it
 // is used.
 absl::StatusOr<EventAddress> ParseRedis(std::string_view text) {
@@ -44,9 +51,7 @@ absl::StatusOr<EventAddress> ParseRedis(std::string_view text) {
     return absl::InvalidArgumentError(
         "must end with the name of a stream, /STREAM, which is not a number");
   }
-  return EventAddress{.kind = EventAddress::Kind::kRedis,
-                      .place = std::string(text.substr(0, slash)),
-                      .stream = std::string(text.substr(slash + 1))};
+  return SplitAt(slash, EventAddress::Kind::kRedis, text);
 }
 
 absl::StatusOr<EventAddress> ParseKafka(std::string_view text) {
@@ -58,9 +63,7 @@ absl::StatusOr<EventAddress> ParseKafka(std::string_view text) {
         absl::StrCat("must be ", ToAbsl(kKafkaAddressForm),
                      ", with a topic of letters, digits, . _ and -"));
   }
-  return EventAddress{.kind = EventAddress::Kind::kKafka,
-                      .place = std::string(text.substr(0, slash)),
-                      .stream = std::string(text.substr(slash + 1))};
+  return SplitAt(slash, EventAddress::Kind::kKafka, text);
 }
 
 // `others` are the forms of addresses, beside those of streams, that the error

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -9,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -68,28 +68,17 @@ void SortByName(std::vector<std::string>& files) {
   files.erase(std::unique(files.begin(), files.end()), files.end());
 }
 
-// "20261126T052122.123Z". ParseTime needs separators: it would read all eight
-// digits as the year.
-std::optional<absl::Time> ParseFileTime(absl::string_view text) {
-  constexpr std::size_t kSize = 20;
-  if (text.size() != kSize) return std::nullopt;
-  const std::string separated = absl::StrCat(
-      text.substr(0, 4), "-", text.substr(4, 2), "-", text.substr(6, 5), ":",
-      text.substr(11, 2), ":", text.substr(13));
-  absl::Time time;
-  std::string error;
-  if (!absl::ParseTime(absl::RFC3339_full, separated, &time, &error)) {
-    return std::nullopt;
-  }
-  return time;
-}
+// "20261126T052122.123Z". E4 and E3 are for years of four digits and for
+// milliseconds.
+constexpr char kFileTimeFormat[] = "%E4Y%m%dT%H%M%E3SZ";
+constexpr std::size_t kFileTimeBytes = 20;
 
 }  // namespace
 
 std::string EventFileName(std::int64_t time_ms, std::int64_t number) {
   return absl::StrFormat(
       "%s%s-%06d%s", kEventFilePrefix,
-      absl::FormatTime("%Y%m%dT%H%M%E3SZ", absl::FromUnixMillis(time_ms),
+      absl::FormatTime(kFileTimeFormat, absl::FromUnixMillis(time_ms),
                        absl::UTCTimeZone()),
       number, kEventFileSuffix);
 }
@@ -103,12 +92,14 @@ std::optional<EventFileId> ParseEventFileName(std::string_view name) {
   // The time has no dash.
   const std::vector<absl::string_view> parts = absl::StrSplit(rest, '-');
   EventFileId id;
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &id.number)) {
+  absl::Time time;
+  std::string error;
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &id.number) ||
+      parts[0].size() != kFileTimeBytes ||
+      !absl::ParseTime(kFileTimeFormat, parts[0], &time, &error)) {
     return std::nullopt;
   }
-  const std::optional<absl::Time> time = ParseFileTime(parts[0]);
-  if (!time.has_value()) return std::nullopt;
-  id.time_ms = absl::ToUnixMillis(*time);
+  id.time_ms = absl::ToUnixMillis(time);
   return id;
 }
 
