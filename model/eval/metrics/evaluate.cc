@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -48,10 +49,8 @@ std::size_t BlockSize(std::size_t num_documents) {
 
 std::vector<int> GradesOf(const std::vector<MissingDocument>& missing) {
   std::vector<int> grades;
-  grades.reserve(missing.size());
-  for (const MissingDocument& document : missing) {
-    grades.push_back(document.grade);
-  }
+  std::ranges::transform(missing, std::back_inserter(grades),
+                         &MissingDocument::grade);
   return grades;
 }
 
@@ -252,10 +251,8 @@ void RankAll(const Ranker& ranker, std::span<QueryEvaluation> block,
 
 void Summarize(Evaluation& evaluation) {
   std::vector<MetricValues> values;
-  values.reserve(evaluation.queries.size());
-  for (const QueryEvaluation& query : evaluation.queries) {
-    values.push_back(query.metrics);
-  }
+  std::ranges::transform(evaluation.queries, std::back_inserter(values),
+                         &QueryEvaluation::metrics);
   evaluation.summary = Summarize(values);
 }
 

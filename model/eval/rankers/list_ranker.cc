@@ -71,11 +71,8 @@ float LengthInWords(std::string_view text) {
 }
 
 std::vector<float> LengthsInWords(const std::vector<std::string>& documents) {
-  std::vector<float> lengths;
-  lengths.reserve(documents.size());
-  for (const std::string& document : documents) {
-    lengths.push_back(LengthInWords(document));
-  }
+  std::vector<float> lengths(documents.size());
+  std::ranges::transform(documents, lengths.begin(), LengthInWords);
   return lengths;
 }
 
