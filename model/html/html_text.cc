@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 
 namespace semrank {
+
 // Escapes both kinds of quotes, so that the result may be an attribute's value.
 // Most control characters are not allowed in HTML, escaped or not; all become
 // blanks.
