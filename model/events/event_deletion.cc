@@ -1,5 +1,6 @@
 #include "model/events/event_deletion.h"
 
+#include <array>
 #include <functional>
 #include <iterator>
 #include <set>
@@ -38,17 +39,14 @@ absl::Status ReadAll(const std::string& path, const BadLineLimit& max_bad_lines,
   }
 }
 
-// The files that have records of the user.
-struct UserFiles {
-  std::set<std::string> with_events;
-  std::set<std::string> with_impressions;
-};
+using Files = std::set<std::string>;
 
-// Notes the user's impressions, and finds the files of the user's records.
-absl::StatusOr<UserFiles> FindFiles(const std::string& folder,
-                                    const BadLineLimit& max_bad_lines,
-                                    UserRecords& user) {
-  UserFiles files;
+// Notes the user's impressions, and finds the files of the user's records:
+// those with impressions, and those with events.
+absl::StatusOr<std::array<Files, 2>> FindFiles(
+    const std::string& folder, const BadLineLimit& max_bad_lines,
+    UserRecords& user) {
+  std::array<Files, 2> files;
   SEMRANK_RETURN_IF_ERROR(ReadAll(
       folder, max_bad_lines,
       [&](const EventFileReader& /*reader*/, const EventRecord& record) {
@@ -60,8 +58,7 @@ absl::StatusOr<UserFiles> FindFiles(const std::string& folder,
       ReadAll(folder, max_bad_lines,
               [&](const EventFileReader& reader, const EventRecord& record) {
                 if (!user.Has(record)) return absl::OkStatus();
-                (IsEvent(record) ? files.with_events : files.with_impressions)
-                    .insert(reader.path());
+                files[IsEvent(record)].insert(reader.path());
                 return absl::OkStatus();
               }));
   return files;
@@ -114,28 +111,23 @@ absl::StatusOr<DeletedRecords> DeleteUser(const std::string& folder,
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor lock, LockEventFolder(folder));
   SEMRANK_ASSIGN_OR_RETURN(const KeyedHash hash, KeyedHash::Open(folder));
   UserRecords records(hash(HashedKind::kUser, user));
-  SEMRANK_ASSIGN_OR_RETURN(UserFiles files,
+  SEMRANK_ASSIGN_OR_RETURN(auto files,
                            FindFiles(folder, max_bad_lines, records));
   // Impressions are removed last, from all files: a call that repeats an
   // interrupted one finds the user's events by them. So a file that has both is
   // written twice.
   DeletedRecords deleted;
-  const auto is_event = [&](const EventRecord& record) {
-    return IsEvent(record) && records.Has(record);
-  };
-  for (const std::string& path : files.with_events) {
-    SEMRANK_RETURN_IF_ERROR(
-        RewriteFile(path, is_event, max_bad_lines, deleted));
+  for (const bool of_events : {true, false}) {
+    const auto is_removed = [&](const EventRecord& record) {
+      return IsEvent(record) == of_events && records.Has(record);
+    };
+    for (const std::string& path : files[of_events]) {
+      SEMRANK_RETURN_IF_ERROR(
+          RewriteFile(path, is_removed, max_bad_lines, deleted));
+    }
   }
-  const auto is_impression = [&](const EventRecord& record) {
-    return !IsEvent(record) && records.Has(record);
-  };
-  for (const std::string& path : files.with_impressions) {
-    SEMRANK_RETURN_IF_ERROR(
-        RewriteFile(path, is_impression, max_bad_lines, deleted));
-  }
-  files.with_events.merge(files.with_impressions);
-  deleted.files = std::ssize(files.with_events);
+  files[0].merge(files[1]);
+  deleted.files = std::ssize(files[0]);
   return deleted;
 }
 
