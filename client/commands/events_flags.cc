@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <string>
 
@@ -96,22 +95,13 @@ Example:
   semrank events import --stream=redis://cache.internal/shop:events --output=events
 )";
 
-constexpr std::string_view kJoinFlags[] = {"kinds",
-                                           "window",
-                                           "since",
-                                           "until",
-                                           "max_clicks_per_minute",
-                                           "min_fully_clicked",
-                                           "max_join_bytes"};
-
-// The flags of the command that not every action has. --max_bad_lines and
-// --format are for all of them.
-std::vector<std::string> OwnFlags(const EventsAction& action) {
-  std::vector<std::string> flags = action.flags;
-  if (action.joins) {
-    flags.insert(flags.end(), std::begin(kJoinFlags), std::end(kJoinFlags));
-  }
-  return flags;
+// The flags of an action that joins. --max_bad_lines and --format are for all
+// actions.
+std::vector<std::string> JoinFlags(std::vector<std::string> others = {}) {
+  others.insert(others.end(),
+                {"kinds", "window", "since", "until", "max_clicks_per_minute",
+                 "min_fully_clicked", "max_join_bytes"});
+  return others;
 }
 
 // A day, "2026-11-01", or a time of RFC 3339. No default is printed.
@@ -234,18 +224,16 @@ const std::vector<EventsAction>& EventsActions() {
       {.kind = EventsAction::kStats,
        .name = "stats",
        .usage = kStatsUsage,
-       .joins = true},
+       .flags = JoinFlags()},
       {.kind = EventsAction::kJoin,
        .name = "join",
        .usage = kJoinUsage,
-       .joins = true,
        .writes_output = true,
-       .flags = {"titles", "monotone"}},
+       .flags = JoinFlags({"titles", "monotone"})},
       {.kind = EventsAction::kCompare,
        .name = "compare",
        .usage = kCompareUsage,
-       .joins = true,
-       .flags = {"effect"}},
+       .flags = JoinFlags({"effect"})},
       {.kind = EventsAction::kDelete,
        .name = "delete",
        .usage = kDeleteUsage,
@@ -264,7 +252,7 @@ const std::vector<EventsAction>& EventsActions() {
 }
 
 std::vector<std::string> FlagsOf(const EventsAction& action) {
-  std::vector<std::string> flags = OwnFlags(action);
+  std::vector<std::string> flags = action.flags;
   flags.insert(flags.end(), {"max_bad_lines", "format", "output"});
   flags.insert(flags.end(), action.program_flags.begin(),
                action.program_flags.end());
@@ -273,13 +261,12 @@ std::vector<std::string> FlagsOf(const EventsAction& action) {
 
 absl::Status CheckEventsFlags(const CommandLine& command,
                               const EventsAction& action) {
-  const std::vector<std::string> own = OwnFlags(action);
   // The error names the actions that use the flag: the user may have meant one
   // of them.
   std::map<std::string, std::vector<std::string>> users;  // of the others
   for (const EventsAction& other : EventsActions()) {
-    for (const std::string& flag : OwnFlags(other)) {
-      if (std::ranges::count(own, flag) == 0) {
+    for (const std::string& flag : other.flags) {
+      if (std::ranges::count(action.flags, flag) == 0) {
         users[flag].emplace_back(other.name);
       }
     }

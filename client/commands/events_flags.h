@@ -44,7 +44,6 @@ struct EventsAction {
   std::string_view name = {};
   std::string_view usage = {};
   Folders folders = kNeedsFolders;
-  bool joins = false;          // has the flags of the join
   bool writes_output = false;  // --output names a file or a folder
   // Further flags of the command, and of the program, that the action uses.
   std::vector<std::string> flags = {};
