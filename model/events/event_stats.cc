@@ -33,11 +33,8 @@ std::string RankerOf(const JoinedList& list, const ClickJoin& join) {
 }  // namespace
 
 void EventStats::AddRecord(const EventRecord& record) {
-  if (const auto* event = std::get_if<Event>(&record)) {
-    ++Named(kinds_, event->kind);
-  } else {
-    ++num_impressions_;
-  }
+  const auto* event = std::get_if<Event>(&record);
+  if (event != nullptr) ++Named(kinds_, event->kind);
 }
 
 void EventStats::AddList(const JoinedList& list, const ClickJoin& join) {

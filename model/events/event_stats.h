@@ -38,7 +38,6 @@ class EventStats {
   // Counts a list of `join`.
   void AddList(const JoinedList& list, const ClickJoin& join);
 
-  std::int64_t num_impressions() const { return num_impressions_; }
   // The first is position 1.
   const std::vector<ShownAtPosition>& positions() const { return positions_; }
   const std::map<std::string, std::int64_t>& kinds() const { return kinds_; }
@@ -48,7 +47,6 @@ class EventStats {
   }
 
  private:
-  std::int64_t num_impressions_ = 0;
   std::vector<ShownAtPosition> positions_;
   std::map<std::string, std::int64_t> kinds_;
   std::map<std::string, ShownByRanker> rankers_;
