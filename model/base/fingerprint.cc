@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -34,35 +35,21 @@ Fingerprint Fingerprinter::operator()(std::string_view text) const {
                                             secret_.data(), secret_.size()));
 }
 
-void BytesFingerprinter::Free::operator()(XXH3_state_s* state) const {
-  XXH3_freeState(state);
-}
-
-BytesFingerprinter::BytesFingerprinter() : state_(XXH3_createState()) {
-  XXH3_128bits_reset(state_.get());
-}
-
-void BytesFingerprinter::Add(std::string_view bytes) {
-  XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
-}
-
-Fingerprint BytesFingerprinter::Digest() const {
-  return FromXxHash(XXH3_128bits_digest(state_.get()));
-}
-
 absl::StatusOr<std::string> FileFingerprint(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
                            FileDescriptor::Open(path, O_RDONLY));
-  BytesFingerprinter fingerprint;
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(
+      XXH3_createState(), XXH3_freeState);
+  XXH3_128bits_reset(state.get());
   // A file may be larger than memory, so it is hashed in blocks.
   std::vector<char> buffer(std::size_t{1} << 20);
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
                              file.Read(buffer.data(), buffer.size()));
     if (count == 0) break;
-    fingerprint.Add({buffer.data(), count});
+    XXH3_128bits_update(state.get(), buffer.data(), count);
   }
-  return FormatFingerprint(fingerprint.Digest());
+  return FormatFingerprint(FromXxHash(XXH3_128bits_digest(state.get())));
 }
 
 Fingerprint BytesFingerprint(std::string_view bytes) {

@@ -3,19 +3,16 @@
 //
 //   Value    the same for the same text and secret in every process, machine
 //            and release; golden values are tested.
-//   Threads  a Fingerprinter is thread-safe, a BytesFingerprinter is not.
+//   Threads  a Fingerprinter is thread-safe.
 #ifndef SEMRANK_MODEL_BASE_FINGERPRINT_H_
 #define SEMRANK_MODEL_BASE_FINGERPRINT_H_
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-
-struct XXH3_state_s;  // of xxhash.h
 
 namespace semrank {
 
@@ -38,21 +35,6 @@ class Fingerprinter {
 
  private:
   Secret secret_;
-};
-
-// Incremental BytesFingerprint: the value is that of all added bytes
-// concatenated.
-class BytesFingerprinter {
- public:
-  BytesFingerprinter();
-  void Add(std::string_view bytes);
-  Fingerprint Digest() const;
-
- private:
-  struct Free {
-    void operator()(XXH3_state_s* state) const;
-  };
-  std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
 // XXH3-128 without a secret, the same in every process and release: detects
