@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <climits>
+#include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "client/lib/client_status.h"

@@ -9,6 +9,7 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/format/int8_rows.h"
+#include "model/format/manifest.h"
 #include "model/format/model_config.h"
 #include "model/format/model_tensors.h"
 #include "model/format/version_directory.h"

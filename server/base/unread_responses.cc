@@ -1,6 +1,7 @@
 #include "server/base/unread_responses.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/time/clock.h"
 
