@@ -39,7 +39,7 @@ constexpr absl::Duration kExpiryInterval = absl::Minutes(10);
 
 // Linux does not take the core from a thread that has just woken up: a request
 // that is ready on the core of the writer would wait for the whole batch.
-void YieldUntil(Clock::time_point end) {
+void YieldBefore(Clock::time_point end) {
   if (Clock::now() < end) std::this_thread::yield();
 }
 
@@ -237,10 +237,12 @@ std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
 void EventLog::Commit(Batch& batch) {
   records_.Clear();
   // The lines refer to ids in the batch, which stays until the sink has them.
-  const TimePoint yield_until = Clock::now() + kYieldTime;
+  // A caller waits for each report, so a commit that has some never yields.
+  const TimePoint yield_until =
+      batch.reports.empty() ? Clock::now() + kYieldTime : TimePoint();
   for (auto& [impression, fits] : batch.impressions) {
     fits = records_.Add(impression);
-    YieldUntil(yield_until);
+    YieldBefore(yield_until);
   }
   for (auto& [report, outcome] : batch.reports) {
     outcome.status = records_.Add(report);
