@@ -56,7 +56,7 @@ Server = collections.namedtuple("Server", "name process grpc http")
 def start(name, command):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     ready = dict(word.split("=", 1) for word in process.stdout.readline().split() if "=" in word)
-    if not ready:
+    if not ready.keys() & {"grpc", "http"}:
         sys.exit(f"{command[0]} did not start")
     return Server(name, process, ready.get("grpc"), ready.get("http"))
 

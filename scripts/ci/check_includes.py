@@ -113,9 +113,9 @@ def problems_in(path: str) -> list[str]:
 def cycle_in(graph: dict[str, set[str]]) -> list[str]:
     """A cycle of the graph, its first node again at the end; empty if it has none."""
     try:
-        graphlib.TopologicalSorter(graph).prepare()
+        graphlib.TopologicalSorter({node: sorted(edges) for node, edges in graph.items()}).prepare()
     except graphlib.CycleError as error:
-        return error.args[1]
+        return error.args[1][::-1]  # a node precedes what includes it
     return []
 
 
@@ -135,7 +135,7 @@ def main() -> int:
     folders = {folder: set(allowed) for folder, allowed in ALLOWED.items()}
     for graph in (folders, unit_graph(listed)):
         if cycle := cycle_in(graph):
-            problems.append("include cycle: " + ", ".join(cycle))
+            problems.append("include cycle: " + " -> ".join(cycle))
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"check_includes: {len(listed)} files, {len(problems)} problems")
