@@ -64,8 +64,8 @@ struct Collection {
   std::vector<std::string> documents;
   std::vector<JudgedQuery> queries;
 
-  // Judgements of unknown documents (of any grade) and of unknown queries. They
-  // are reported, but are not errors.
+  // Judgements of unknown documents, of any grade. They are reported, but are
+  // not errors.
   std::int64_t num_unknown_documents = 0;
   // Documents and queries over kDefaultMaxTextBytes (text_limit.h), which a
   // server with its default limit refuses. They are measured all the same.

@@ -70,12 +70,13 @@ TEST_F(CollectionTest, DocumentsAreOrderedByFallingIdWhateverTheFilesOrder) {
   }
 }
 
-TEST_F(CollectionTest, UnknownDocumentsAndQueriesAreCounted) {
+TEST_F(CollectionTest, UnknownDocumentsAreCountedAndUnknownQueriesSkipped) {
   ASSERT_OK_AND_ASSIGN(
       const Collection collection,
       Read("d1\tapple\n", "q1\tapple\n",
            "q1 0 d1 1\nq1 0 gone 2\nq1 0 lost 0\nq9 0 d1 1\n"));
   EXPECT_EQ(collection.num_unknown_documents, 2);
+  EXPECT_EQ(collection.queries.size(), 1u);
   EXPECT_THAT(collection.queries[0].missing,
               ElementsAre(AllOf(Field(&MissingDocument::id, "gone"),
                                 Field(&MissingDocument::grade, 2))));
