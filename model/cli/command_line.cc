@@ -190,7 +190,6 @@ void CommandLine::Add(FlagSpec spec) {
     // All values are kept; GatherValues decides which of them count.
     flag->option = impl_->app->add_option(name)->take_all();
   }
-
   flag->group = impl_->group;
   flag->is_advanced = impl_->level == Level::kAdvanced;
   // Read back from the field: --help cannot state another default than the one
@@ -258,7 +257,6 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   } catch (const CLI::Error& error) {
     return UsageError(error.what());
   }
-
   // CLI11 knows the command only after it has parsed the tokens.
   for (ProgramCommand* command : impl_->commands) {
     if (command->app->parsed()) impl_->selected = command;
@@ -270,7 +268,6 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
             : absl::StrFormat(" (%s)", impl_->info.build_note);
     return absl::StrFormat("%s %s%s\n", impl_->info.name, Version(), note);
   }
-
   const bool all = impl_->help_all->count() > 0;
   if (all || impl_->help->count() > 0) {
     return HelpText(*impl_, all, given.words);
@@ -295,7 +292,6 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
                   EscapeControls(ToStd(text.status().message())), name);
     return kExitWrongUse;
   }
-
   if (!text->empty()) return PrintHelp(*text);
   return std::nullopt;
 }

@@ -30,10 +30,6 @@
 namespace semrank {
 namespace {
 
-// The page is complete without its script, which only refreshes it: it must
-// work while everything else is broken. status.js replaces what is in the
-// "scroll" boxes.
-
 // The texts of a row, in the order of the columns; not escaped yet.
 using Cells = std::vector<std::string>;
 
@@ -351,6 +347,9 @@ void AddStatusPage(const ServerParts& parts, HttpPages& pages) {
   };
 }
 
+// The page is complete without its script, which only refreshes it: it must
+// work while everything else is broken. status.js replaces what is in the
+// "scroll" boxes.
 std::string StatusPage(const ServerParts& parts, absl::Duration uptime) {
   const std::string state(Lifecycle::Description(parts.lifecycle->state()));
   const std::string sections = absl::StrCat(
