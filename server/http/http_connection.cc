@@ -186,7 +186,9 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
     AwaitClient(State::kHead, connections_.options.timeouts.head);
   }
   const std::string_view chunk(chunk_.data(), num_bytes);
-  const bool is_wanted = state_ == State::kHead || state_ == State::kBody;
+  // After 100 Continue, the callback of that write parses what has come.
+  const bool is_wanted =
+      !sending_continue_ && (state_ == State::kHead || state_ == State::kBody);
   // Without a copy into input_.
   if (is_wanted && input_.empty()) return Parse(chunk);
   input_ += chunk;
@@ -199,7 +201,10 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
 void HttpConnection::OnClientEnded() {
   client_.has_left = true;
   if (state_ == State::kHead || state_ == State::kSkip) return Close();
-  if (state_ == State::kBody) Respond(exchange_->RefuseBodyCutOff());
+  if (state_ != State::kBody) return;
+  // Asio allows one write at a time.
+  if (sending_continue_) return Close();
+  Respond(exchange_->RefuseBodyCutOff());
 }
 
 void HttpConnection::StartRequest() {

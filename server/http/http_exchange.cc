@@ -91,7 +91,12 @@ HttpExchange::Step HttpExchange::Parse(std::string_view& input) {
     const std::size_t num_parsed =
         parser_.put(boost::asio::buffer(input), error);
     input.remove_prefix(num_parsed);
-    if (body_begun_) num_body_bytes_ += num_parsed;
+    if (body_begun_) {
+      num_body_bytes_ += num_parsed;
+    } else if ((num_head_bytes_ += num_parsed) > kMaxHeadBytes) {
+      // header_limit alone bounds only the bytes of one put.
+      return OnMalformed(http::error::header_limit);
+    }
     // A body needs more only within the lines between its chunks.
     if (error == http::error::need_more && input.size() < kMaxHeadBytes) break;
     if (error) return OnMalformed(error);

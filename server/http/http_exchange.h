@@ -173,6 +173,7 @@ class HttpExchange {
   HeldShare place_;
   bool stream_begun_ = false;  // the body's stream has got a piece
   HeldShare body_share_;
+  std::size_t num_head_bytes_ = 0;
   std::uint64_t num_body_bytes_ = 0;
   absl::Time admit_time_;
 };

@@ -41,6 +41,21 @@ TEST_F(HttpServerTest, TheRefusalOfASlowBodyNamesTheRateAndItsFlag) {
                         "at 1000 B/s or faster (--min_body_rate)"));
 }
 
+// A page of another client between two pieces lets the server read each piece
+// by itself. Each ends within a line, so that none is left unparsed.
+TEST_F(HttpServerTest, HeadOverTheLimitIs431InWhateverPiecesItComes) {
+  Serve();
+  PlainClient client(address());
+  client.Send("GET /page HTTP/1.1\r\nHost: h\r\nX");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(PageStatus(), 200);
+    client.Send(": " + std::string(7'000, 'x') + "\r\nX");
+  }
+  EXPECT_EQ(PageStatus(), 200);
+  client.Send(": x\r\n\r\n");
+  EXPECT_EQ(ReadStatus(client), 431);
+}
+
 // Each byte comes long after the one before it, as the server measures.
 TEST_F(HttpServerTest, BodyThatIsFastEnoughMayTakeManyPeriods) {
   Serve({.timeouts = {.body = absl::Milliseconds(1)}, .min_body_rate = 0});
