@@ -190,7 +190,9 @@ void RequestRun::StartDecoding(std::size_t num_bytes, Decode decode) {
   if (cost_ <= kMaxInlineCost ||
       (num_bytes <= kMaxInlineBytes && RunsInline() &&
        !PoolOf(method_, parts_).has_queue())) {
+    const absl::Duration begin = TimeSinceReceived();
     const absl::StatusOr<std::string_view> bytes = decode();
+    decode_time_ = TimeSinceReceived() - begin;
     return bytes.ok() ? Start(*bytes) : Finish(bytes.status());
   }
   const absl::Status status = TakeWork();
@@ -311,7 +313,8 @@ void RequestRun::RunSlice() {
   if (!progress.ok()) return Finish(progress.status());
   // Only complete runs are measured: one that was cancelled half-way would make
   // the kind of request look cheap.
-  parts_.admission->costs().Record(method_.kind, WorkOf(size_), run_time_);
+  parts_.admission->costs().Record(method_.kind, WorkOf(size_),
+                                   decode_time_ + run_time_);
   // The permits are still held here, since the response takes memory.
   Finish(SerializeResponse(handler_->response()));
 }

@@ -149,6 +149,8 @@ class RequestRun : public Caller {
   bool inline_ = false;
   absl::Duration cost_;      // estimated
   absl::Duration run_time_;  // of the slices so far
+  // What an inline decoding took; a worker counts its own as run_time_.
+  absl::Duration decode_time_;
   absl::Duration read_time_;
   absl::Duration queue_time_;
   // TimeSinceReceived when it began to wait for a thread.

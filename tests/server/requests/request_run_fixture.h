@@ -80,6 +80,7 @@ class TestRun final : public RequestRun {
       return "bytes";
     });
   }
+  using RequestRun::StartDecoding;
   absl::Status Wait() { return done_.get_future().get(); }
   void GoAway() { cancelled_ = true; }
 

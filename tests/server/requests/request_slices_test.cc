@@ -126,6 +126,23 @@ TEST_F(RequestRunTest, AnIdleServerDecodesInTheCallersThread) {
   EXPECT_THAT(run->Wait(), IsOk());
 }
 
+TEST_F(RequestRunTest, CostsIncludeDecodingInTheCallersThread) {
+  const auto run = NewRun(10, 1, 'a');
+  const auto begin = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds decoding{};
+  run->StartDecoding(kLargeBytes / 2,
+                     [&]() -> absl::StatusOr<std::string_view> {
+                       // Far longer than the slice takes.
+                       while (decoding < std::chrono::milliseconds(1)) {
+                         decoding = std::chrono::steady_clock::now() - begin;
+                       }
+                       return "bytes";
+                     });
+  EXPECT_THAT(run->Wait(), IsOk());
+  EXPECT_GE(admission_.costs().Estimate(RequestKind::kOther, 10),
+            absl::FromChrono(decoding) / 2);
+}
+
 TEST_F(RequestRunTest, WritesThatWaitForTheStoreTakeNoWorker) {
   static constexpr Method kWrite = {.service = "Test",
                                     .name = "Write",
