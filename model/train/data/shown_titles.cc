@@ -105,11 +105,12 @@ void KeepHighest(std::vector<TitleValue>& judged) {
   std::ranges::sort(judged, std::greater(), [](const TitleValue& title) {
     return std::tie(title.query, title.title, title.value);
   });
-  const auto repeated =
-      std::ranges::unique(judged, {}, [](const TitleValue& title) {
-        return std::tie(title.query, title.title);
-      });
-  judged.erase(repeated.begin(), repeated.end());
+  // Not std::ranges::unique: clang 14 cannot compile GCC 12's subrange.
+  judged.erase(std::unique(judged.begin(), judged.end(),
+                           [](const TitleValue& a, const TitleValue& b) {
+                             return a.query == b.query && a.title == b.title;
+                           }),
+               judged.end());
 }
 
 }  // namespace
