@@ -85,8 +85,7 @@ int Main(int argc, char** argv) {
   RaiseOpenFileLimit();
   const absl::Status finished = FinishOptions(command_line, options);
   if (!finished.ok()) return command_line.ExitCode(finished);
-  // After FinishOptions: a configuration that the server would refuse is an
-  // error here, too.
+  // After FinishOptions, whose errors count here, too.
   if (options.print_config || options.check_config) {
     absl::PrintF("%s", DescribeConfig(command_line));
     return command_line.ExitCode(
@@ -94,8 +93,7 @@ int Main(int argc, char** argv) {
                                               options.security.tls)
                              : absl::OkStatus());
   }
-  // Errors up to here are those of the command line, for the person who typed
-  // it, and are not log lines.
+  // Errors up to here are those of the command line, and are not log lines.
   const bool json_log = options.log_format == LogFormat::kJson;
   InitLogging(json_log);
   if (!command_line.IsSet("max_connections")) {
