@@ -29,7 +29,7 @@ void ResultMembers(auto& result, auto& object) {
   object.Number("score", result.score);
 }
 
-void ModelsMembers(auto& impression, auto& object) {
+void RankerMembers(auto& impression, auto& object) {
   object.Text("a", impression.ranker_a);
   object.Text("b", impression.ranker_b);
 }
@@ -192,7 +192,7 @@ absl::Status ParseRankers(ObjectReader& reader, Impression& impression) {
   if (!reader.Read("models", "is not an object", rankers))
     return reader.status();
   ObjectReader models(rankers);
-  ModelsMembers(impression, models);
+  RankerMembers(impression, models);
   return models.status();
 }
 
@@ -246,7 +246,7 @@ void AppendLine(const Impression& impression, std::string& lines) {
     if (!impression.ranker_a.empty() || !impression.ranker_b.empty()) {
       object.Begin("models");
       ObjectWriter rankers(lines);
-      ModelsMembers(impression, rankers);
+      RankerMembers(impression, rankers);
     }
     if (impression.swapped_first != 0) {
       object.Begin("swapped");
