@@ -7,7 +7,8 @@
 //            appends them to the sink: 5 ms after the first report, 100 ms
 //            after the first impression, or when a MiB is queued. An impression
 //            wakes no thread. While they come, the thread looks every 10 ms
-//            whether 64 KiB are queued.
+//            whether 64 KiB are queued. A commit without reports lets other
+//            threads use its core between lists, for at most 10 ms.
 //   Sink     when it is full or cannot be reached, impressions are dropped and
 //            reports fail; the next commit that succeeds ends this. When it
 //            hangs, a report fails within `max_report_wait`, and further ones

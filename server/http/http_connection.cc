@@ -93,8 +93,9 @@ void HttpConnection::AwaitDeadline(absl::Duration timeout) {
   StartTimer();
 }
 
-// A timer that ends earlier stays, and is started again then: each phase of a
-// request has a deadline, and nearly none is reached.
+// A running timer that expires before the deadline is kept and restarted when
+// it expires. Each phase of a request has a deadline and hardly any is reached,
+// so most phases set no timer.
 void HttpConnection::StartTimer() {
   if (timed_ && timer_.expiry() <= deadline_) return;
   timed_ = true;

@@ -100,8 +100,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpStream stream_;
   const TlsContext tls_;
   boost::asio::steady_timer timer_;
-  bool timed_ = false;  // timer_ runs
-  // The end of the phase that waits for the client; timer_ may end earlier.
+  bool timed_ = false;  // timer_ is running
+  // When the phase ends that waits for the client; timer_ may expire earlier.
   std::chrono::steady_clock::time_point deadline_;
   State state_ = State::kHead;
   // Its place among connections_.waiting.
