@@ -4,8 +4,8 @@
 # clicks, compares both models by interleaving, trains a second night, and refuses a
 # third whose clicks are shuffled.
 #
-#   scripts/demo_loop.sh           in 6 minutes
-#   scripts/demo_loop.sh --quick   fewer users and one night, as its test does
+#   scripts/demo_loop.sh           in 2 minutes
+#   scripts/demo_loop.sh --quick   one night, as its test does
 #   scripts/demo_loop.sh --clean   removes demo/loop/ and ends
 #
 # Builds the programs if they are not there (--bin=DIR takes others). The documents are

@@ -29,6 +29,9 @@ JUDGED_SHARE = 0.15  # of the queries, which no user types
 DEPTH = 10  # results that a user sees
 THREADS = 4
 REJECTED = 4  # exit code of semrank-train
+# By night, and of the comparison. With half as many, one run in some ten has a trained
+# model that differs too little from the start for 12,000 comparisons to show it.
+SEARCHES = 24000
 
 
 def say(text):
@@ -215,9 +218,9 @@ class Loop:
                 raise Failed(f"the server does not serve version {newest} after a minute")
             time.sleep(0.2)
 
-    def night(self, number, users, server, searches):
-        step(f"Night {number}: {searches:,} searches, then training")
-        say(f"{users.search(f'night{number}', searches):.0%} of the lists were clicked")
+    def night(self, number, users, server):
+        step(f"Night {number}: {SEARCHES:,} searches, then training")
+        say(f"{users.search(f'night{number}', SEARCHES):.0%} of the lists were clicked")
         self.train(f"--events={self.events}", f"--init_from={self.served}", f"--docs={self.collection.docs}",
                    "--position_bias=estimate")
         self.judge(f"night {number}")
@@ -264,7 +267,6 @@ class Loop:
         self.collection = Collection(self.folder, seed=1)
         say(f"{len(self.collection.documents):,} documents; users type {len(self.collection.typed):,} queries; "
             f"{len(self.collection.judged):,} others judge the models")
-        searches = 12000 if self.quick else 16000
         step("The start: a model of the documents, without any click")
         self.train(f"--docs={self.collection.docs}")
         shutil.copytree(self.served, self.start)
@@ -272,11 +274,11 @@ class Loop:
         step("Serve it, and record what is shown and clicked")
         with self.serve(self.events, "--explore=0.3") as server:
             users = Users(server, self.collection, seed=1)
-            self.night(1, users, server, searches)
-            self.compare(users, searches)
+            self.night(1, users, server)
+            self.compare(users, SEARCHES)
             if not self.quick:
-                self.night(2, users, server, searches)
-        self.poisoned_night(2 if self.quick else 3, searches // 2)
+                self.night(2, users, server)
+        self.poisoned_night(2 if self.quick else 3, SEARCHES // 4)
         self.print_table()
 
     def print_table(self):
@@ -293,7 +295,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="folder of the programs")
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="folder to make anew")
-    parser.add_argument("--quick", action="store_true", help="fewer users, one night")
+    parser.add_argument("--quick", action="store_true", help="one night")
     options = parser.parse_args()
     started = time.monotonic()
     if options.folder.exists():
