@@ -1,5 +1,6 @@
 #include "server/events/redis_event_sink.h"
 
+#include <chrono>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -47,29 +48,46 @@ absl::Status RedisEventSink::RemoveOld(absl::Time now) {
   // A call would only wait for its timeout.
   if (now < next_trim_ || is_away_) return absl::OkStatus();
   next_trim_ = now + kTrimInterval;
-  const std::string oldest =
-      absl::StrCat(absl::ToUnixMillis(now - options_.max_age));
-  SEMRANK_RETURN_IF_ERROR(
-      CallForNumber({"XTRIM", options_.stream, "MINID", "~", oldest}).status());
-  return TrimByBytes();
+  const auto until = RedisPool::DeadlineIn(options_.max_trim_time);
+  SEMRANK_ASSIGN_OR_RETURN(
+      const bool is_age_done,
+      Trim("MINID", absl::ToUnixMillis(now - options_.max_age), until));
+  SEMRANK_ASSIGN_OR_RETURN(const bool is_size_done, TrimByBytes(until));
+  if (!is_age_done || !is_size_done) next_trim_ = now;
+  return absl::OkStatus();
+}
+
+// Repeats XTRIM, because with "~" it removes at most 100 nodes: this bounds how
+// long one command blocks Redis.
+absl::StatusOr<bool> RedisEventSink::Trim(std::string_view strategy,
+                                          std::int64_t threshold,
+                                          RedisPool::Deadline until) {
+  const std::string number = absl::StrCat(threshold);
+  do {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const std::int64_t num_removed,
+        CallForNumber({"XTRIM", options_.stream, strategy, "~", number}));
+    if (num_removed == 0) return true;
+  } while (std::chrono::steady_clock::now() < until);
+  return false;
 }
 
 // Redis limits a stream by entries alone.
-absl::Status RedisEventSink::TrimByBytes() {
+absl::StatusOr<bool> RedisEventSink::TrimByBytes(RedisPool::Deadline until) {
   SEMRANK_ASSIGN_OR_RETURN(
       num_bytes_,
       CallForNumber({"MEMORY", "USAGE", options_.stream, "SAMPLES", kSamples}));
-  if (num_bytes_ <= options_.max_bytes) return absl::OkStatus();
+  if (num_bytes_ <= options_.max_bytes) return true;
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_entries,
                            CallForNumber({"XLEN", options_.stream}));
   // Entries count as equally large here. The next trim, a minute later,
   // corrects what this estimate misses.
   const double share =
       static_cast<double>(options_.max_bytes) / static_cast<double>(num_bytes_);
-  const std::string num_kept = absl::StrCat(
-      static_cast<std::int64_t>(static_cast<double>(num_entries) * share));
-  return CallForNumber({"XTRIM", options_.stream, "MAXLEN", "~", num_kept})
-      .status();
+  return Trim(
+      "MAXLEN",
+      static_cast<std::int64_t>(static_cast<double>(num_entries) * share),
+      until);
 }
 
 absl::StatusOr<std::int64_t> RedisEventSink::CallForNumber(

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -37,6 +39,8 @@ class RedisEventSink final : public EventSink {
     absl::Duration max_age = absl::Hours(24 * 90);
     std::int64_t max_bytes = std::int64_t{10} << 30;  // of Redis' memory
     absl::Duration timeout = absl::Seconds(2);        // of a round trip
+    // After it, RemoveOld leaves the rest to the next call.
+    absl::Duration max_trim_time = absl::Seconds(1);
   };
 
   // Resolves the host name, which may take as long as the system allows. Does
@@ -57,7 +61,10 @@ class RedisEventSink final : public EventSink {
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands);
   absl::StatusOr<std::int64_t> CallForNumber(const RedisCommand& command);
-  absl::Status TrimByBytes();
+  // Return false if old entries may be left when the time is over.
+  absl::StatusOr<bool> Trim(std::string_view strategy, std::int64_t threshold,
+                            RedisPool::Deadline until);
+  absl::StatusOr<bool> TrimByBytes(RedisPool::Deadline until);
 
   const Options options_;
   const std::string name_;

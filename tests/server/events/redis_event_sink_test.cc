@@ -23,12 +23,15 @@ using ::testing::SizeIs;
 
 class RedisEventSinkTest : public ::testing::Test {
  protected:
-  RedisEventSink MakeSink(absl::Duration timeout = absl::Seconds(60)) const {
+  RedisEventSink MakeSink(
+      absl::Duration timeout = absl::Seconds(60),
+      absl::Duration max_trim_time = absl::Seconds(60)) const {
     return RedisEventSink({.url = ParseRedisUrl(redis_.url()).value(),
                            .stream = "events",
                            .max_age = absl::Hours(1),
                            .max_bytes = 1 << 20,
-                           .timeout = timeout});
+                           .timeout = timeout,
+                           .max_trim_time = max_trim_time});
   }
   // The records of the stream.
   std::vector<std::string> Records() const {
@@ -50,6 +53,13 @@ class RedisEventSinkTest : public ::testing::Test {
     return records;
   }
   void Redis(const RedisCommand& command) { RunRedis(redis_, command); }
+  // Adds entries of 1970.
+  void AddOld(int num_entries) {
+    Redis({"EVAL",
+           "for i = 1, ARGV[1] do "
+           "redis.call('XADD', 'events', i .. '-0', 'record', 'old') end",
+           "0", std::to_string(num_entries)});
+  }
 
   RedisProcess redis_;
 };
@@ -111,9 +121,7 @@ TEST_F(RedisEventSinkTest, AFullRedisAndAnotherKindOfKeyAreErrors) {
 
 TEST_F(RedisEventSinkTest, AFullRedisIsTrimmed) {
   RedisEventSink sink = MakeSink();
-  for (int i = 1; i <= 500; ++i) {
-    Redis({"XADD", "events", std::to_string(i) + "-0", "record", "old"});
-  }
+  AddOld(500);
   Redis({"CONFIG", "SET", "maxmemory", "1"});
   ASSERT_THAT(sink.Append(MakeLines("new\n"), absl::Now()),
               StatusIs(absl::StatusCode::kResourceExhausted));
@@ -123,9 +131,7 @@ TEST_F(RedisEventSinkTest, AFullRedisIsTrimmed) {
 
 TEST_F(RedisEventSinkTest, TrimsByAgeOnceAMinute) {
   RedisEventSink sink = MakeSink();
-  for (int i = 1; i <= 500; ++i) {
-    Redis({"XADD", "events", std::to_string(i) + "-0", "record", "old"});
-  }
+  AddOld(500);
   const absl::Time now = absl::Now();
   ASSERT_THAT(sink.Append(MakeLines("new\n"), now), IsOk());
   ASSERT_THAT(sink.RemoveOld(now), IsOk());
@@ -137,6 +143,23 @@ TEST_F(RedisEventSinkTest, TrimsByAgeOnceAMinute) {
   Redis({"XADD", "events", "1-0", "record", "old"});
   ASSERT_THAT(sink.RemoveOld(now + absl::Seconds(59)), IsOk());
   EXPECT_THAT(Records(), SizeIs(1));
+}
+
+// One XTRIM removes at most 10,000 entries.
+TEST_F(RedisEventSinkTest, TrimsManyOldEntriesAtOnce) {
+  RedisEventSink sink = MakeSink();
+  AddOld(30'000);
+  ASSERT_THAT(sink.RemoveOld(absl::Now()), IsOk());
+  EXPECT_THAT(Records(), SizeIs(::testing::Le(100u)));
+}
+
+TEST_F(RedisEventSinkTest, ATrimThatTakesLongContinuesWithTheNextCall) {
+  RedisEventSink sink = MakeSink(absl::Seconds(60), absl::ZeroDuration());
+  AddOld(30'000);
+  ASSERT_THAT(sink.RemoveOld(absl::Now()), IsOk());
+  EXPECT_THAT(Records(), SizeIs(::testing::Gt(1'000u)));
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(sink.RemoveOld(absl::Now()), IsOk());
+  EXPECT_THAT(Records(), SizeIs(::testing::Le(100u)));
 }
 
 TEST_F(RedisEventSinkTest, TrimsByMemory) {
