@@ -157,12 +157,17 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
     // Each reply has its own limits.
     left_ = limits;
     SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Receive(deadline));
-    if (reply->type == REDIS_REPLY_ERROR) status.Update(RedisError(*reply));
+    if (reply->type == REDIS_REPLY_ERROR) {
+      status.Update(RedisError(*reply));
+      // After a failover the old master may stay there as a replica of the new
+      // one, and keeps its connections.
+      is_replica_ |= TextOf(*reply).starts_with("READONLY");
+    }
     replies.push_back(std::move(reply));
   }
-  usable_ = true;
   // After an error of one command the connection can be used again, because all
   // replies have been read.
+  usable_ = !is_replica_;
   SEMRANK_RETURN_IF_ERROR(status);
   return replies;
 }
@@ -304,12 +309,12 @@ RedisPool::Replies RedisPool::TryCall(std::span<const RedisCommand> commands,
     // Servers close idle connections. Then the commands are sent again on a new
     // connection; all of them may be executed twice. An invalid reply or one
     // that is too large would only come again.
-    if (!connection->closed()) {
+    if (!connection->should_reconnect()) {
       Return(std::move(connection));
       return replies;
     }
     const MutexLock lock(mutex_);
-    // The server has most likely closed the idle ones too. Only this attempt is
+    // The idle ones have most likely the same fault. Only this attempt is
     // repeated: an error of the fresh connection is the caller's.
     idle_.clear();
   }

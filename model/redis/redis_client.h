@@ -79,11 +79,12 @@ class RedisConnection {
       std::span<const RedisCommand> commands, Deadline deadline,
       const ReplyLimits& limits = {});
 
-  // False after an error in the middle of a call.
+  // False after an error in the middle of a call, and for a read-only replica.
   bool usable() const { return usable_; }
-  // Whether the server has closed the connection, or it broke.
-  bool closed() const {
-    return tls_closed_ || context_->err == REDIS_ERR_EOF ||
+  // Whether a new connection may succeed: the server has closed this one, it
+  // broke, or its server has refused a write as a read-only replica.
+  bool should_reconnect() const {
+    return tls_closed_ || is_replica_ || context_->err == REDIS_ERR_EOF ||
            context_->err == REDIS_ERR_IO;
   }
 
@@ -113,6 +114,7 @@ class RedisConnection {
   std::unique_ptr<redisContext, FreeContext> context_;
   TlsSession tls_;  // null = plain text
   bool tls_closed_ = false;
+  bool is_replica_ = false;
   redisReplyObjectFunctions functions_;
   void* (*create_array_)(const redisReadTask*, int);
   ReplyLimits left_;
@@ -144,8 +146,8 @@ class RedisPool {
   absl::Status Named(const absl::Status& status) const;
 
   // Runs `commands` on an idle or new connection, or one that becomes free
-  // before the deadline. Replaces one that the server has closed. Errors name
-  // the server.
+  // before the deadline. Replaces one that the server has closed, or whose
+  // server has become a replica. Errors name the server.
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands, Deadline deadline,
       const ReplyLimits& limits = {});

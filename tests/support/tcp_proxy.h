@@ -29,13 +29,15 @@ class TcpProxy {
 
   int port() const { return port_; }
   void Spoil(Answers answers) { answers_ = answers; }
+  // New connections lead to another server; the others stay.
+  void SwitchTo(int server_port) { server_port_ = server_port; }
 
  private:
   void Accept();
   void Copy(int from, int to, bool answers);
   bool SendAnswer(int to, std::string_view bytes);
 
-  const int server_port_;
+  std::atomic<int> server_port_;
   int listener_ = -1;
   int port_ = 0;
   std::atomic<Answers> answers_ = Answers::kPass;
