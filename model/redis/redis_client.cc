@@ -28,21 +28,6 @@ absl::Status TooLarge() {
       "what it answers is larger than what was asked for");
 }
 
-// Returns the first IP address of `host`; empty = there is none.
-std::string FirstAddress(const std::string& host) {
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  // Without it, each address is listed once for each kind of socket.
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  if (getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return "";
-  std::array<char, NI_MAXHOST> text = {};
-  const int error = getnameinfo(list->ai_addr, list->ai_addrlen, text.data(),
-                                text.size(), nullptr, 0, NI_NUMERICHOST);
-  freeaddrinfo(list);
-  return error == 0 ? text.data() : "";
-}
-
 }  // namespace
 
 absl::Status UnexpectedReply() {
@@ -69,8 +54,9 @@ absl::Status RedisError(const redisReply& reply) {
   return {code, std::string(message)};
 }
 
-RedisConnection::RedisConnection(redisContext* context)
+RedisConnection::RedisConnection(redisContext* context, std::string address)
     : context_(context),
+      address_(std::move(address)),
       functions_(*context->reader->fn),
       create_array_(functions_.createArray) {
   // hiredis allocates an array when its length arrives, whatever that is.
@@ -99,7 +85,8 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
   if (context == nullptr) {
     return absl::ResourceExhaustedError("no memory for a connection");
   }
-  std::unique_ptr<RedisConnection> connection(new RedisConnection(context));
+  std::unique_ptr<RedisConnection> connection(
+      new RedisConnection(context, address));
   if (context->err != 0) return connection->Broken();
   SEMRANK_RETURN_IF_ERROR(connection->Wait(POLLOUT, deadline));
   // A non-blocking connect ends when the socket becomes writable; SO_ERROR has
@@ -280,11 +267,40 @@ absl::Status RedisConnection::Broken() const {
   return absl::UnavailableError(context_->errstr);
 }
 
+std::string FirstAddress(const std::string& host) {
+  addrinfo hints = {};
+  hints.ai_family = AF_UNSPEC;
+  // Without it, each address is listed once for each kind of socket.
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return "";
+  std::array<char, NI_MAXHOST> text = {};
+  const int error = getnameinfo(list->ai_addr, list->ai_addrlen, text.data(),
+                                text.size(), nullptr, 0, NI_NUMERICHOST);
+  freeaddrinfo(list);
+  return error == 0 ? text.data() : "";
+}
+
 void RedisPool::LookUpAddress() {
-  std::string found = FirstAddress(url_.host);
-  if (found.empty()) return;
+  {
+    // Before the look-up: a call that fails during it needs another one.
+    MutexLock lock(mutex_);
+    has_failed_ = false;
+  }
+  std::string found = resolve_(url_.host);
   MutexLock lock(mutex_);
+  if (found.empty() || found == address_) return;
   address_ = std::move(found);
+  idle_.clear();
+}
+
+bool RedisPool::LookUpAfterFailure() {
+  {
+    MutexLock lock(mutex_);
+    if (!has_failed_) return false;
+  }
+  LookUpAddress();
+  return true;
 }
 
 absl::Status RedisPool::Named(const absl::Status& status) const {
@@ -296,8 +312,13 @@ absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
     std::span<const RedisCommand> commands, Deadline deadline,
     const ReplyLimits& limits) {
   Replies replies = TryCall(commands, deadline, limits);
-  if (!replies.ok()) return Named(replies.status());
-  return replies;
+  if (replies.ok()) return replies;
+  if (absl::IsUnavailable(replies.status()) ||
+      absl::IsDeadlineExceeded(replies.status())) {
+    MutexLock lock(mutex_);
+    has_failed_ = true;
+  }
+  return Named(replies.status());
 }
 
 RedisPool::Replies RedisPool::TryCall(std::span<const RedisCommand> commands,
@@ -357,7 +378,9 @@ void RedisPool::Return(ConnectionPtr connection) {
   {
     MutexLock lock(mutex_);
     --num_in_use_;
-    if (connection != nullptr && connection->usable()) {
+    // LookUpAddress may have found another address during the call.
+    if (connection != nullptr && connection->usable() &&
+        connection->address() == address_) {
       idle_.push_back(std::move(connection));
     }
   }

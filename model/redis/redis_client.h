@@ -14,6 +14,7 @@ extern "C" {
 #include <hiredis/hiredis.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -87,13 +88,14 @@ class RedisConnection {
     return tls_closed_ || is_replica_ || context_->err == REDIS_ERR_EOF ||
            context_->err == REDIS_ERR_IO;
   }
+  const std::string& address() const { return address_; }
 
  private:
   struct FreeContext {
     void operator()(redisContext* context) const { redisFree(context); }
   };
 
-  explicit RedisConnection(redisContext* context);
+  RedisConnection(redisContext* context, std::string address);
 
   absl::Status LogIn(const RedisUrl& url, Deadline deadline);
   absl::Status Send(Deadline deadline);
@@ -112,6 +114,7 @@ class RedisConnection {
   static void* CreateArray(const redisReadTask* task, int num_elements);
 
   std::unique_ptr<redisContext, FreeContext> context_;
+  const std::string address_;
   TlsSession tls_;  // null = plain text
   bool tls_closed_ = false;
   bool is_replica_ = false;
@@ -120,6 +123,11 @@ class RedisConnection {
   ReplyLimits left_;
   bool usable_ = true;
 };
+
+// Returns an IP address of a host; empty = there is none.
+using RedisResolver = std::function<std::string(const std::string& host)>;
+// Asks the system.
+std::string FirstAddress(const std::string& host);
 
 // Connections that are opened when they are needed, and kept. Thread-safe.
 class RedisPool {
@@ -132,16 +140,21 @@ class RedisPool {
   }
 
   // `name` stands for the server in errors; empty = NameOf(url).
-  RedisPool(const RedisUrl& url, int max_connections, std::string name = "")
+  RedisPool(const RedisUrl& url, int max_connections, std::string name = "",
+            RedisResolver resolve = FirstAddress)
       : url_(url),
         name_(name.empty() ? NameOf(url) : std::move(name)),
         max_connections_(max_connections),
+        resolve_(std::move(resolve)),
         tls_(url.tls ? std::make_unique<RedisTls>(url.tls_files) : nullptr) {}
 
   // Resolves the server's name, which may take as long as the system allows.
   // Must be called before the first call. Keeps the last address if there is no
-  // answer.
+  // answer. Connections to an earlier address are not used again.
   void LookUpAddress();
+  // Calls LookUpAddress if a call has failed since the last look-up, because
+  // the name may lead to another server. Returns whether one has.
+  bool LookUpAfterFailure();
   // Prefixes an error with the name; OK stays OK.
   absl::Status Named(const absl::Status& status) const;
 
@@ -168,10 +181,13 @@ class RedisPool {
   const RedisUrl url_;
   const std::string name_;
   const int max_connections_;
+  const RedisResolver resolve_;
   const std::unique_ptr<RedisTls> tls_;  // null = plain text
   mutable Mutex mutex_;
   CondVar one_is_free_;
   std::string address_ ABSL_GUARDED_BY(mutex_);
+  // Since the last look-up: Unavailable or DeadlineExceeded.
+  bool has_failed_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<ConnectionPtr> idle_ ABSL_GUARDED_BY(mutex_);
   int num_in_use_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -158,7 +158,7 @@ class DocumentStore {
   virtual absl::Status LoadDocuments(const VisitDocument& visit) = 0;
 
   // Opens the log of the changes by any server. Returns null for a store of one
-  // server.
+  // server. The store must outlive the log.
   virtual std::unique_ptr<ChangeLog> OpenChangeLog() { return nullptr; }
 
  protected:

@@ -83,7 +83,8 @@ std::vector<RedisCommand> RedisLogCommands(std::string_view operation,
 // A connection of its own, because a read of the log blocks while it waits for
 // changes.
 RedisChangeLog::RedisChangeLog(const Options& options)
-    : options_(options), pool_(options.url, /*max_connections=*/1) {
+    : options_(options),
+      pool_(options.url, /*max_connections=*/1, "", options.resolve) {
   pool_.LookUpAddress();
 }
 
@@ -187,6 +188,9 @@ absl::Status RedisChangeLog::FindDocuments(std::span<const DocumentKey> keys,
 absl::StatusOr<RedisReply> RedisChangeLog::Call(const RedisCommand& command,
                                                 absl::Duration time_limit,
                                                 const ReplyLimits& limits) {
+  // The log moves with the store: a demoted master still answers reads, though
+  // it may get no further changes.
+  if (options_.store_pool->LookUpAfterFailure()) pool_.LookUpAddress();
   absl::StatusOr<std::vector<RedisReply>> replies =
       pool_.Call({&command, 1}, RedisPool::DeadlineIn(time_limit), limits);
   if (replies.ok()) return std::move(replies->front());

@@ -7,7 +7,8 @@
 //             MiB of single puts, at most about 100 MiB of bulk puts.
 //   Position  the id of an entry. The entry must still be there: Redis drops
 //             only the oldest, so then all later ones are there too.
-//   Names     host names are resolved again after each failure.
+//   Names     host names are resolved again after each failure, also after one
+//             of the store, whose callers must not wait for that.
 #ifndef SEMRANK_SERVER_STORES_REDIS_CHANGE_LOG_H_
 #define SEMRANK_SERVER_STORES_REDIS_CHANGE_LOG_H_
 
@@ -43,6 +44,8 @@ class RedisChangeLog : public ChangeLog {
   struct Options {
     RedisUrl url;
     absl::Duration timeout;  // for a round trip that does not wait for changes
+    RedisPool* store_pool;   // must outlive the log
+    RedisResolver resolve = FirstAddress;
   };
   // Does not connect yet.
   explicit RedisChangeLog(const Options& options);

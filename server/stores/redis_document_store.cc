@@ -106,7 +106,7 @@ absl::Status ForEachBatch(std::span<const Item> items, Call call) {
 RedisDocumentStore::RedisDocumentStore(const Options& options)
     : options_(options),
       name_(NameOf(options.url)),
-      pool_(options.url, options.max_connections),
+      pool_(options.url, options.max_connections, "", options.resolve),
       header_(NewHeader()) {
   pool_.LookUpAddress();
 }
@@ -118,7 +118,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
   const Deadline deadline = RedisPool::DeadlineIn(time_limit);
   std::ranges::fill(found, std::uint8_t{0});
   FingerprinterPtr fingerprinter = fingerprint();
-  // Only a trial resolves the name: a lookup may take seconds.
+  // A trial may wait for the name, which may take seconds; requests may not.
   if (normalized_texts.empty()) pool_.LookUpAddress();
   if (normalized_texts.empty() || fingerprinter == nullptr) {
     SEMRANK_ASSIGN_OR_RETURN(fingerprinter, AgreeOnSecret(deadline));
@@ -267,8 +267,11 @@ absl::Status RedisDocumentStore::LoadDocuments(const VisitDocument& visit) {
 }
 
 std::unique_ptr<ChangeLog> RedisDocumentStore::OpenChangeLog() {
-  return std::make_unique<RedisChangeLog>(RedisChangeLog::Options{
-      .url = options_.url, .timeout = options_.timeout});
+  return std::make_unique<RedisChangeLog>(
+      RedisChangeLog::Options{.url = options_.url,
+                              .timeout = options_.timeout,
+                              .store_pool = &pool_,
+                              .resolve = options_.resolve});
 }
 
 absl::Status RedisDocumentStore::CallTransaction(

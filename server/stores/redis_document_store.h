@@ -15,8 +15,9 @@
 //            reads all documents again.
 //   Durable  as Redis is configured: with appendfsync always, when a call
 //            returns.
-//   Names    are resolved at the start and when the store is probed, never for
-//            a request.
+//   Names    are resolved at the start, when the store is probed, and after a
+//            failure by the thread that reads the change log; never for a
+//            request.
 //   Time     FindVectors has a limit, which includes connecting. Every other
 //            call has Options::timeout for each round trip.
 //   Errors   those of DocumentStore. FailedPrecondition: another format.
@@ -44,6 +45,7 @@ class RedisDocumentStore : public DocumentStore {
     RedisUrl url;
     absl::Duration timeout = absl::Seconds(1);
     int max_connections = 16;
+    RedisResolver resolve = FirstAddress;
   };
 
   // Does not connect yet.

@@ -187,7 +187,8 @@ TEST_F(RedisChangeLogTest, AFullRedisRefusesPutsAndTakesDeletes) {
 
 TEST_F(RedisChangeLogTest, GarbageAndEndlessArraysAreErrors) {
   TcpProxy proxy(redis_.port());
-  const auto log = OpenRedis(proxy.port())->OpenChangeLog();
+  const auto store = OpenRedis(proxy.port());
+  const auto log = store->OpenChangeLog();
   const auto read = [&] {
     return log->ReadAfter(position_, absl::ZeroDuration()).status();
   };
@@ -200,6 +201,27 @@ TEST_F(RedisChangeLogTest, GarbageAndEndlessArraysAreErrors) {
   }
   proxy.Spoil(TcpProxy::Answers::kPass);
   EXPECT_THAT(read(), IsOk());
+}
+
+// After a failover the name leads to another server, and the old one is a
+// replica. Only the thread of the log resolves names.
+TEST_F(RedisChangeLogTest, AReadMovesStoreAndLogToTheNewMaster) {
+  const RedisProcess new_master(
+      {"--bind", "127.0.0.2", "--port", std::to_string(redis_.port())});
+  std::string address = "127.0.0.1";
+  RedisDocumentStore store({.url = ParseRedisUrl(redis_.url()).value(),
+                            .timeout = kLong,
+                            .resolve = [&](const auto&) { return address; }});
+  const auto log = store.OpenChangeLog();
+  const StoredDocument document = {.key = 1u};
+  ASSERT_THAT(store.PutDocuments({&document, 1}), IsOk());
+  Redis({"REPLICAOF", "127.0.0.1", "1"});
+  address = "127.0.0.2";
+  EXPECT_THAT(store.PutDocuments({&document, 1}),
+              StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(log->ReadAfter(position_, absl::ZeroDuration()),
+              StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(store.PutDocuments({&document, 1}), IsOk());
 }
 
 // What another server has put since is newer, whatever the vector.
