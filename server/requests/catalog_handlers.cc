@@ -145,6 +145,11 @@ class DeleteHandler final : public HandlerOf<v1::DeleteDocumentsResponse> {
   // succeeds.
   absl::StatusOr<Progress> RunSlice(const RequestRun& /*run*/) override {
     SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
+    // The store gets all names, also those without a document: another server
+    // may have put one. All servers then read them from the log of changes,
+    // which a few long names would make too large to read.
+    SEMRANK_RETURN_IF_ERROR(
+        keys_.CheckNameLengths(parts_.limits.max_document_id_bytes));
     std::vector<bool> found;
     SEMRANK_ASSIGN_OR_RETURN(
         const std::uint32_t num_deleted,

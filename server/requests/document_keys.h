@@ -37,6 +37,17 @@ class DocumentKeys {
     }
     return absl::OkStatus();
   }
+  // DOCUMENT_ID_TOO_LONG if no document can have one of the names.
+  absl::Status CheckNameLengths(std::int64_t max_document_id_bytes) const {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i].size() > static_cast<std::size_t>(max_document_id_bytes)) {
+        return TooLong("DOCUMENT_ID_TOO_LONG", ItemName(names_field_, i),
+                       names_[i].size(), max_document_id_bytes,
+                       "max_document_id_bytes");
+      }
+    }
+    return absl::OkStatus();
+  }
   // Makes one list in the order in which results are numbered: first the ids,
   // then the names, whatever their order on the wire.
   std::vector<DocumentKeyView> Views() const {

@@ -125,6 +125,18 @@ TEST_F(CatalogServiceTest, DeletedAndExcludedDocumentsAreNotFound) {
   EXPECT_EQ(found_.num_documents_searched(), 1u);
 }
 
+TEST_F(CatalogServiceTest, ADeletionWithATooLongNameDeletesNothing) {
+  PutFour();
+  v1::DeleteDocumentsRequest request;
+  request.add_document_ids("gimp");
+  request.add_document_ids(std::string(513, 'n'));
+  EXPECT_THAT(Delete(request), FailsWith(kInvalid, "DOCUMENT_ID_TOO_LONG"));
+  EXPECT_EQ(catalog_.documents.GetStats().num_documents, 4u);
+  request.set_document_ids(1, std::string(512, 'n'));
+  ASSERT_THAT(Delete(request), Succeeds());
+  EXPECT_EQ(deleted_.num_deleted(), 1u);
+}
+
 TEST_F(CatalogServiceTest, TagsAreReturnedAndFilterSearchAndRank) {
   v1::PutDocumentsRequest put;
   for (int i = 0; i < 9; ++i) {
