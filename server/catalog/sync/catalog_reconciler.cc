@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/base/status_macros.h"
+#include "server/base/logging.h"
 #include "server/vectors/text_batch.h"
 
 namespace semrank {
@@ -185,7 +186,14 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Load(
     const Stop& stop) {
   if (store_ == nullptr) return Counts();
   SEMRANK_ASSIGN_OR_RETURN(const Counts counts, Reread(stop));
-  if (counts.num_embedded > 0) SEMRANK_RETURN_IF_ERROR(WriteBack(stop));
+  if (counts.num_embedded == 0) return counts;
+  const absl::Status stored = WriteBack(stop);
+  if (absl::IsCancelled(stored)) return stored;
+  // The catalog is complete in memory. A full store that ended the start would
+  // end each restart too.
+  if (!stored.ok()) {
+    LogWarning("the next start embeds the catalog again: %s", stored.message());
+  }
   return counts;
 }
 

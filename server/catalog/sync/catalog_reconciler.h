@@ -43,7 +43,8 @@ class CatalogReconciler {
       : catalog_(*catalog), embedder_(*embedder), store_(store) {}
 
   // Fills the empty catalog before it serves. Writes vectors that had to be
-  // computed to the store, for the next start.
+  // computed to the store, for the next start; logs an error of these writes
+  // and returns OK.
   absl::StatusOr<Counts> Load(const Stop& stop = nullptr);
   // Reads all documents: puts those that differ, deletes those that the store
   // does not have.

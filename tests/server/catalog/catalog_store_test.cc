@@ -172,6 +172,18 @@ TEST(CatalogStoreTest, AModelComesAlsoWhenTheStoreTakesNothing) {
   EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{1}, 2));
 }
 
+TEST(CatalogStoreTest, AFullStoreDoesNotEndTheLoadWithANewModel) {
+  struct FullStore final : FakeDocumentStore {
+    absl::Status ReplaceVectors(std::span<const StoredDocument>) override {
+      return absl::ResourceExhaustedError("fake store: disk full");
+    }
+  } store;
+  ASSERT_THAT(Catalog(&store).Put(1, "one"), IsOk());
+  Catalog catalog(&store, 2);
+  EXPECT_THAT(catalog.Load(), IsOk());
+  EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{1}, 2));
+}
+
 TEST(CatalogStoreTest, ADamagedStoreEndsTheLoad) {
   FakeDocumentStore store;
   Catalog catalog(&store);
