@@ -176,7 +176,9 @@ bool RemoveAccents(std::string_view words, std::string& plain) {
   bool changed = false;
   for (std::size_t i = 0; i < words.size();) {
     std::int32_t code_point;
-    i += static_cast<std::size_t>(DecodeFirstOf(words.substr(i), code_point));
+    const int length = DecodeFirstOf(words.substr(i), code_point);
+    if (length < 1) return false;
+    i += static_cast<std::size_t>(length);
     const std::int32_t letter = WithoutAccent(code_point);
     changed |= letter != code_point;
     if (letter != 0) AppendUtf8(letter, plain);

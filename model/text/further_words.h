@@ -56,7 +56,8 @@ class SpelledRuns {
   std::string runs_;
 };
 
-// Replaces `plain` by the words without their accents. False if they have none.
+// Replaces `plain` by the words without their accents. False if they have none,
+// or are not valid UTF-8.
 bool RemoveAccents(std::string_view words, std::string& plain);
 
 // Appends each word with Hangul syllables once more as a further word, in

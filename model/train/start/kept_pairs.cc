@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -13,10 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "model/base/file_io.h"
 #include "model/base/fingerprint.h"
-#include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "model/data/input_lines.h"
 
 namespace semrank {
 namespace {
@@ -90,27 +89,34 @@ absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
     const std::string& version_dir) {
   std::vector<ClickPair> kept;
   const std::string path = absl::StrCat(version_dir, "/", kKeptPairsFile);
+  // The size of the file bounds the memory: a LineReader would decompress it.
+  const auto file = LoadedFile::Read(path);
   // Models of earlier versions, and those of --keep_pairs=0, have no such file.
-  if (!std::filesystem::exists(path)) return kept;
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> file,
-                           LineReader::Open(path));
-  std::string_view line;
-  for (;;) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, file->Next(line));
-    if (!more) return kept;
+  if (absl::IsNotFound(file.status())) return kept;
+  SEMRANK_RETURN_IF_ERROR(file.status());
+  std::int64_t line_number = 0;
+  for (std::string_view rest = (*file)->content(); !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    ++line_number;
+    // No manifest lists the file, and later steps rely on valid UTF-8.
+    if (const std::string problem = ProblemOfLine(line); !problem.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%s:%d: %s", path, line_number, problem));
+    }
     const std::vector<absl::string_view> fields =
         absl::StrSplit(ToAbsl(line), '\t');
     std::int64_t clicks = 0;
-    if (fields.size() != 3 || !absl::SimpleAtoi(fields[2], &clicks) ||
-        clicks < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("%s:%d is not a line query TAB title TAB clicks",
-                          path, file->line_number()));
+    if (fields.size() != 3 || fields[0].empty() || fields[1].empty() ||
+        !absl::SimpleAtoi(fields[2], &clicks) || clicks < 1) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s:%d is not a line query TAB title TAB clicks", path, line_number));
     }
     kept.push_back({.query = WithTabs(fields[0]),
                     .title = WithTabs(fields[1]),
                     .clicks = clicks});
   }
+  return kept;
 }
 
 SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,

@@ -20,6 +20,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "model/base/strings.h"
+#include "model/text/further_words.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/unicode.h"
 #include "tests/model/text/random_text.h"
@@ -227,6 +228,14 @@ TEST(NormalizerTest, NamesHaveNoAccentsButKeepTheSpelling) {
   EXPECT_EQ(NameOf("\u6771\u4EAC\u30BF\u30EF\u30FC"),
             "\u6771\u4EAC\u30BF\u30EF\u30FC");
   EXPECT_EQ(NameOf("\uD55C\uAD6D"), "\uD55C\uAD6D");
+}
+
+TEST(NormalizerTest, AccentsAreRemovedFromValidUtf8Only) {
+  std::string plain;
+  EXPECT_TRUE(RemoveAccents("caf\u00E9 au lait", plain));
+  EXPECT_EQ(plain, "cafe au lait");
+  EXPECT_FALSE(RemoveAccents("cafe", plain));
+  EXPECT_FALSE(RemoveAccents("caf\u00E9\xFF", plain));
 }
 
 // The words of words are the same words.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "tests/support/status_matchers.h"
@@ -55,6 +56,19 @@ TEST_F(KeptPairsTest, TextsKeepTheirFurtherWords) {
   EXPECT_THAT(ReadKeptPairs(dir_.path()),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("pairs.tsv:1 is not a line")));
+}
+
+TEST_F(KeptPairsTest, FilesThatNoRunWroteAreRefused) {
+  // The last one is the head of a gzip file.
+  for (const std::string_view content :
+       {"abc\xff\tt\t1\n", "\tt\t1\n", "q\t\t1\n", "q\tt\t0\n",
+        "q\tt\t1\n\nq\tt\t1\n", "\x1f\x8b\x08"}) {
+    dir_.Write(kKeptPairsFile, content);
+    EXPECT_THAT(
+        ReadKeptPairs(dir_.path()),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("pairs.tsv:")))
+        << content;
+  }
 }
 
 TEST_F(KeptPairsTest, TheSampleOfTwoNightsIsTheSampleOfTheirSamples) {
