@@ -318,7 +318,7 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
   // take unequal time.
   const std::size_t wave = block * kBlocksPerThread * pool.num_threads();
   for (std::size_t done = 0; done < queries.size();) {
-    if (Interrupted()) {
+    if (options.stops_when_interrupted && Interrupted()) {
       return absl::CancelledError(absl::StrFormat(
           "interrupted after %d of %d queries", done, queries.size()));
     }

@@ -43,6 +43,9 @@ struct EvaluateOptions {
   std::uint32_t run_depth = 0;
   // Shows a progress bar on standard error.
   bool show_progress = false;
+  // False for what publication depends on: Ctrl-C ends training, and the epochs
+  // that were finished are judged after it. A second Ctrl-C ends the process.
+  bool stops_when_interrupted = true;
 };
 
 struct QueryEvaluation {
@@ -79,7 +82,7 @@ struct Evaluation {
 void Summarize(Evaluation& evaluation);
 
 // `ranker` must have been made for the collection's documents. Returns
-// Cancelled after Ctrl-C (see interrupt.h).
+// Cancelled after Ctrl-C (see interrupt.h), if the options say so.
 absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
                                           const Collection& collection,
                                           const EvaluateOptions& options,

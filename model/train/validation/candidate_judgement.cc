@@ -49,8 +49,9 @@ JudgementTest MakeTest(std::string clicks, std::size_t num_lists,
 
 absl::StatusOr<Evaluation> Rank(const Collection& collection,
                                 std::shared_ptr<const TwoTowerModel> model,
-                                const EvaluateOptions& options,
-                                ThreadPool& pool) {
+                                EvaluateOptions options, ThreadPool& pool) {
+  // After Ctrl-C the best epoch is judged as any other.
+  options.stops_when_interrupted = false;
   const ModelRanker ranker(std::move(model), collection.documents, pool);
   return EvaluateRanker(ranker, collection, options, pool);
 }

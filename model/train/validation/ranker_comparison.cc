@@ -49,6 +49,9 @@ RankerComparer::RankerComparer(const DataOptions& options,
                                std::shared_ptr<const Collection> held_out)
     : judged_(judged != nullptr),
       collection_(judged_ ? std::move(judged) : std::move(held_out)) {
+  // After Ctrl-C the best epoch is published only if it passes DescribeLoss,
+  // which needs all rankers.
+  options_.stops_when_interrupted = false;
   // The same candidates as in validation, so that the figures of the report
   // agree with those of the log. Held-out clicks always rank all titles.
   if (judged_ && options.valid_judged_only) {

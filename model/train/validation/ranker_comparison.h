@@ -6,7 +6,8 @@
 //            or those of the trial that fits the lexical weight.
 //   Cost     of each ranker about as long as the validation of an epoch.
 //   Threads  one thread calls; the pool works.
-//   Errors   Cancelled after Ctrl-C.
+//   Ctrl-C   does not end a comparison: what was trained before it is published
+//            only if the comparison allows it.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_RANKER_COMPARISON_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_RANKER_COMPARISON_H_
 

@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "model/base/interrupt.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/tiny_model.h"
 
 namespace semrank {
 namespace {
@@ -81,6 +86,26 @@ TEST(CandidateJudgementTest, ClicksThatFitLessThanAQuarterAsWellFail) {
   EXPECT_EQ(failure(0.1, 0.06, 100), std::nullopt);
   EXPECT_EQ(failure(0.1, 0.001, 19), std::nullopt);
   EXPECT_NE(failure(0.1, 0.001, 20), std::nullopt);
+}
+
+// The best epoch is published after it, and must be judged before.
+TEST(CandidateJudgementTest, CtrlCDoesNotEndAJudgement) {
+  auto pairs = std::make_shared<Collection>();
+  pairs->documents = {"other thing", "red shoes"};
+  pairs->document_ids = {"b", "a"};
+  pairs->queries = {{.id = "q",
+                     .text = "shoes",
+                     .judgements = {{.document = 1, .grade = 1}},
+                     .missing = {}}};
+  JudgedClicks clicks;
+  clicks.new_pairs = pairs;
+  ThreadPool pool(1);
+  Interrupt();
+  const auto judgement =
+      JudgeCandidate(clicks, MakeTinyModel(), MakeTinyModel(), pool);
+  CatchInterrupts();  // clears the flag
+  ASSERT_THAT(judgement, IsOk());
+  EXPECT_THAT(judgement->tests, SizeIs(1));
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "model/base/interrupt.h"
 #include "model/train/data/report_data.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/tiny_model.h"
 
 namespace semrank {
 namespace {
@@ -54,7 +56,7 @@ TEST(HeldOutCollectionTest, IsOfBoundedSizeAndTheSameEachTime) {
   EXPECT_EQ(first->documents, again->documents);
 }
 
-TEST(RankerComparerTest, MeasuresBaselinesOnTheCollectionThatThereIs) {
+std::shared_ptr<const Collection> Judged() {
   auto judged = std::make_shared<Collection>();
   judged->documents = {"other thing", "red shoes"};
   judged->document_ids = {"b", "a"};
@@ -62,6 +64,11 @@ TEST(RankerComparerTest, MeasuresBaselinesOnTheCollectionThatThereIs) {
                       .text = "shoes",
                       .judgements = {{.document = 1, .grade = 1}},
                       .missing = {}}};
+  return judged;
+}
+
+TEST(RankerComparerTest, MeasuresBaselinesOnTheCollectionThatThereIs) {
+  const auto judged = Judged();
   ThreadPool pool(1);
   for (const bool has_judged : {true, false}) {
     RankerComparer comparer({}, has_judged ? judged : nullptr, judged);
@@ -80,6 +87,20 @@ TEST(RankerComparerTest, MeasuresBaselinesOnTheCollectionThatThereIs) {
       const auto none,
       RankerComparer({}, nullptr, nullptr).MeasureBaselines(pool));
   EXPECT_FALSE(none.has_value());
+}
+
+// The best epoch is published after it, and must be compared before.
+TEST(RankerComparerTest, CtrlCDoesNotEndAComparison) {
+  ThreadPool pool(1);
+  RankerComparer comparer({}, Judged(), nullptr);
+  Interrupt();
+  auto comparison = comparer.MeasureBaselines(pool);
+  const absl::Status model =
+      comparison.ok() ? comparer.AddModel(MakeTinyModel(), pool, **comparison)
+                      : comparison.status();
+  CatchInterrupts();  // clears the flag
+  ASSERT_THAT(model, IsOk());
+  EXPECT_TRUE((*comparison)->model.has_value());
 }
 
 }  // namespace
