@@ -339,8 +339,7 @@ RedisPool::Replies RedisPool::TryCall(std::span<const RedisCommand> commands,
     // repeated: an error of the fresh connection is the caller's.
     idle_.clear();
   }
-  absl::StatusOr<ConnectionPtr> fresh =
-      RedisConnection::Connect(url_, address(), deadline, tls_.get());
+  absl::StatusOr<ConnectionPtr> fresh = Connect(deadline);
   if (!fresh.ok()) {
     // Frees the place that Take has reserved.
     Return(nullptr);
@@ -349,6 +348,11 @@ RedisPool::Replies RedisPool::TryCall(std::span<const RedisCommand> commands,
   Replies replies = (*fresh)->Call(commands, deadline, limits);
   Return(*std::move(fresh));
   return replies;
+}
+
+absl::StatusOr<RedisPool::ConnectionPtr> RedisPool::Connect(
+    Deadline deadline) const {
+  return RedisConnection::Connect(url_, address(), deadline, tls_.get());
 }
 
 // Prefers the connection that was used last: the others become idle, and the

@@ -133,6 +133,7 @@ std::string FirstAddress(const std::string& host);
 class RedisPool {
  public:
   using Deadline = RedisConnection::Deadline;
+  using ConnectionPtr = std::unique_ptr<RedisConnection>;
   // The deadline of a call that begins now.
   static Deadline DeadlineIn(absl::Duration time_limit) {
     return std::chrono::steady_clock::now() +
@@ -164,9 +165,11 @@ class RedisPool {
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands, Deadline deadline,
       const ReplyLimits& limits = {});
+  // Opens a connection for the caller alone, beside those of the pool. Its
+  // calls are not repeated, and errors do not name the server.
+  absl::StatusOr<ConnectionPtr> Connect(Deadline deadline) const;
 
  private:
-  using ConnectionPtr = std::unique_ptr<RedisConnection>;
   using Replies = absl::StatusOr<std::vector<RedisReply>>;
 
   Replies TryCall(std::span<const RedisCommand> commands, Deadline deadline,

@@ -238,16 +238,20 @@ absl::Status RedisDocumentStore::DeleteDocuments(
 
 absl::Status RedisDocumentStore::LoadDocuments(const VisitDocument& visit) {
   SEMRANK_RETURN_IF_ERROR(AgreeOnSecret(UsualDeadline()).status());
+  // One connection for all pages. A cursor is only valid in the process that
+  // made it: after a restart of Redis the other pages would miss documents.
+  const auto connection = pool_.Connect(UsualDeadline());
+  if (!connection.ok()) return Named(connection.status());
   // HSCAN begins with cursor 0, and returns 0 with the last page.
   std::string cursor = "0";
   std::vector<float> vector;
   do {
     const RedisCommand command = {"HSCAN", kRedisDocumentsKey, cursor, "COUNT",
                                   kScanCount};
-    SEMRANK_ASSIGN_OR_RETURN(
-        const Replies replies,
-        pool_.Call({&command, 1}, UsualDeadline(), kRedisPageLimits));
-    const redisReply& page = *replies[0];
+    const absl::StatusOr<Replies> replies =
+        (*connection)->Call({&command, 1}, UsualDeadline(), kRedisPageLimits);
+    if (!replies.ok()) return Named(replies.status());
+    const redisReply& page = *replies->front();
     if (!IsArray(page) || page.elements != 2 || !IsText(*page.element[0]) ||
         !IsArray(*page.element[1])) {
       return Named(UnexpectedReply());

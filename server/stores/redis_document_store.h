@@ -66,6 +66,7 @@ class RedisDocumentStore : public DocumentStore {
   absl::Status ReplaceVectors(
       std::span<const StoredDocument> documents) override;
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
+  // Unavailable if the connection breaks before the last document.
   absl::Status LoadDocuments(const VisitDocument& visit) override;
   std::unique_ptr<ChangeLog> OpenChangeLog() override;
 

@@ -150,6 +150,26 @@ TEST_F(DurableRedisChangeLogTest, ThePositionOutlivesAKillOfRedis) {
   EXPECT_THAT(Next(), ElementsAre(DocumentKey(1u), DocumentKey(2u)));
 }
 
+// The cursor of the next page belongs to the process that has ended.
+TEST_F(DurableRedisChangeLogTest, ALoadDoesNotContinueAfterARestart) {
+  std::vector<StoredDocument> documents;
+  for (std::uint64_t i = 0; i < 5'000; ++i) documents.push_back({.key = i});
+  ASSERT_THAT(store_->PutDocuments(documents), IsOk());
+  int num_visited = 0;
+  const auto visit = [&](const StoredDocument&) {
+    if (++num_visited == 2'000) {
+      redis_.Kill();
+      redis_.StartAgain();
+    }
+    return absl::OkStatus();
+  };
+  EXPECT_THAT(store_->LoadDocuments(visit),
+              StatusIs(absl::StatusCode::kUnavailable));
+  num_visited = 5'000;
+  EXPECT_THAT(store_->LoadDocuments(visit), IsOk());
+  EXPECT_GE(num_visited, 10'000);
+}
+
 TEST_F(RedisChangeLogTest, FindsDocumentsAsTheyAreNow) {
   ASSERT_THAT(Put(1u, "one"), IsOk());
   ASSERT_THAT(Put(2u, "two"), IsOk());
