@@ -49,8 +49,14 @@ void RequestLog::Record(const Outcome& outcome) {
       IsSampled(outcome.identity.request_id, options_.access_share)) {
     Log(Reason::kAccess, access_throttle_, outcome);
   }
-  // These lines are an audit trail, so none is sampled or dropped.
-  if (outcome.by_admin) log_(Reason::kAdmin, outcome, /*num_dropped=*/0);
+  // These lines are an audit trail, so no call that succeeded is dropped. Any
+  // client can make calls that fail, for example without a key.
+  if (!outcome.by_admin) return;
+  if (outcome.status.ok()) {
+    log_(Reason::kAdmin, outcome, /*num_dropped=*/0);
+  } else {
+    Log(Reason::kAdmin, admin_failure_throttle_, outcome);
+  }
 }
 
 std::vector<RequestLog::Failure> RequestLog::failures() const {

@@ -1,6 +1,6 @@
 // The outcomes of requests over gRPC and HTTP. Keeps the last failures; logs
 // slow requests, those that failed because of a bug of the server (INTERNAL),
-// every call of an administrator and a sample of all.
+// calls of methods for administrators and a sample of all.
 //
 //   Size     the last kMaxFailures failures.
 //   Texts    of callers are never kept: the message of a failure is our own,
@@ -61,7 +61,8 @@ class RequestLog {
     absl::Status status;
   };
   // Why a request is logged. At most kMaxLinesPerSecond lines a second of each
-  // reason, kMaxAccessLinesPerSecond for kAccess; kAdmin is never dropped.
+  // reason, kMaxAccessLinesPerSecond for kAccess. A kAdmin whose call succeeded
+  // is never dropped.
   enum class Reason { kSlow, kBug, kAccess, kAdmin };
   // `num_dropped` such requests were not logged since the last one.
   using LogLine = std::function<void(Reason reason, const Outcome& outcome,
@@ -89,6 +90,7 @@ class RequestLog {
   LogThrottle slow_throttle_{kMaxLinesPerSecond};
   LogThrottle bug_throttle_{kMaxLinesPerSecond};
   LogThrottle access_throttle_{kMaxAccessLinesPerSecond};
+  LogThrottle admin_failure_throttle_{kMaxLinesPerSecond};
   mutable Mutex mutex_;
   std::deque<Failure> failures_ ABSL_GUARDED_BY(mutex_);
 };

@@ -97,7 +97,7 @@ TEST(RequestLogTest, TheAccessLogHasTheShareThatWasAskedFor) {
   EXPECT_NEAR(logged(0.1), 50, 40);
 }
 
-TEST(RequestLogTest, EveryCallOfAnAdministratorIsLogged) {
+TEST(RequestLogTest, ACallOfAnAdministratorIsLogged) {
   std::vector<std::string> keys;
   RequestLog log({}, [&](Reason reason, const auto& call, auto) {
     EXPECT_EQ(reason, Reason::kAdmin);
@@ -108,6 +108,19 @@ TEST(RequestLogTest, EveryCallOfAnAdministratorIsLogged) {
                 return RequestLog::Details{.key = "1a2b3c4d"};
               }});
   EXPECT_THAT(keys, ElementsAre("1a2b3c4d"));
+}
+
+TEST(RequestLogTest, AdminCallsThatFailAreLoggedAtMostTenASecond) {
+  int num_lines = 0;
+  RequestLog log({}, [&](auto&&...) { ++num_lines; });
+  for (int i = 0; i < 1'000; ++i) {
+    log.Record({.status = absl::UnauthenticatedError("x"), .by_admin = true});
+  }
+  EXPECT_GT(num_lines, 0);
+  EXPECT_LE(num_lines, 2 * RequestLog::kMaxLinesPerSecond);
+  num_lines = 0;
+  for (int i = 0; i < 1'000; ++i) log.Record({.by_admin = true});
+  EXPECT_EQ(num_lines, 1'000);
 }
 
 TEST(RequestLogTest, TheLastFailuresAreKeptNewestFirst) {
