@@ -85,15 +85,14 @@ absl::StatusOr<v1::SearchDocumentsResponse> CatalogClient::Search(
   return response;
 }
 
-template <typename Request, typename Response>
+template <typename Request, typename Response, typename OnChunk>
 absl::StatusOr<Response> CatalogClient::SendKeys(
     grpc::Status (v1::CatalogService::Stub::*method)(grpc::ClientContext*,
                                                      const Request&, Response*),
-    const Request& request) {
+    const Request& request, absl::Time deadline, OnChunk on_chunk) {
   // All chunks share one deadline. Key i is ids[i], or, after the last id,
   // document_ids[i - ids_size], as in the response. AddItems adds the keys of
   // one chunk from both lists.
-  const absl::Time deadline = connection_.DeadlineFor();
   SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Get(deadline));
   Request common = request;
   common.clear_ids();
@@ -127,6 +126,7 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
       problem.set_index(problem.index() + begin);
     }
     Add(*response, whole);
+    on_chunk(*response, common);
     begin += chunk.ids_size() + chunk.document_ids_size();
   } while (begin < num_keys);
   return whole;
@@ -134,19 +134,30 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
 
 absl::StatusOr<v1::GetDocumentsResponse> CatalogClient::Get(
     const v1::GetDocumentsRequest& request) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      v1::GetDocumentsResponse response,
-      SendKeys(&v1::CatalogService::Stub::GetDocuments, request));
-  if (response.documents_size() + response.problems_size() !=
-      request.ids_size() + request.document_ids_size()) {
-    return InvalidResponse("it does not account for the keys sent");
-  }
-  return response;
+  const absl::Time deadline = connection_.DeadlineFor();
+  v1::GetDocumentsResponse whole;
+  // Vectors of two versions cannot be compared, and a reload may come between
+  // two chunks. A response without vectors names no model.
+  const auto send = [&](v1::ModelRef& answering) -> absl::Status {
+    SEMRANK_ASSIGN_OR_RETURN(
+        whole, SendKeys(&v1::CatalogService::Stub::GetDocuments, request,
+                        deadline, [&](const auto& response, auto& common) {
+                          if (!response.has_model()) return;
+                          answering = response.model();
+                          *common.mutable_model() = answering;
+                        }));
+    return absl::OkStatus();
+  };
+  SEMRANK_RETURN_IF_ERROR(SendToOneVersion(
+      request.model(), connection_.options().retry.max_attempts, send));
+  SEMRANK_RETURN_IF_ERROR(CheckGetDocumentsResponse(request, whole));
+  return whole;
 }
 
 absl::StatusOr<v1::DeleteDocumentsResponse> CatalogClient::Delete(
     const v1::DeleteDocumentsRequest& request) {
-  return SendKeys(&v1::CatalogService::Stub::DeleteDocuments, request);
+  return SendKeys(&v1::CatalogService::Stub::DeleteDocuments, request,
+                  connection_.DeadlineFor(), [](const auto&, auto&) {});
 }
 
 absl::Status CatalogClient::Put(std::int64_t num_documents,

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/lib/client_options.h"
 #include "client/lib/connection.h"
 #include "client/lib/server_limits.h"
@@ -35,7 +36,8 @@ class CatalogClient {
 
   // Accept any number of keys; more than fit in a message are sent in several,
   // one after another. Problems are numbered as in the whole request. The
-  // response to Get is checked: every key has its document or a problem.
+  // response to Get is checked: every key has its document or a problem, and
+  // every document its vector if requested. All vectors are of one version.
   absl::StatusOr<v1::GetDocumentsResponse> Get(
       const v1::GetDocumentsRequest& request);
   absl::StatusOr<v1::DeleteDocumentsResponse> Delete(
@@ -54,12 +56,14 @@ class CatalogClient {
  private:
   explicit CatalogClient(const ClientOptions& options);
 
-  template <typename Request, typename Response>
+  // Sends the keys of `request` in chunks. on_chunk(response, common) may
+  // change `common`, the fields that all later chunks repeat.
+  template <typename Request, typename Response, typename OnChunk>
   absl::StatusOr<Response> SendKeys(
       grpc::Status (v1::CatalogService::Stub::*method)(grpc::ClientContext*,
                                                        const Request&,
                                                        Response*),
-      const Request& request);
+      const Request& request, absl::Time deadline, OnChunk on_chunk);
 
   Connection connection_;
   const std::unique_ptr<v1::CatalogService::Stub> catalog_;

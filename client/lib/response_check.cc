@@ -36,7 +36,7 @@ std::uint64_t BytesPerElement(v1::VectorEncoding encoding) {
   return encoding == v1::VECTOR_ENCODING_FLOAT16 ? 2 : sizeof(float);
 }
 
-// One vector per text, in the requested encoding.
+// One vector per text or document, in the requested encoding.
 template <typename Response>
 absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
                           const Response& response) {
@@ -136,6 +136,17 @@ absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
                                        chunk.problems(), "of texts",
                                        chunk.num_texts()));
   return CheckVectors(request.encoding(), chunk.num_texts(), chunk);
+}
+
+absl::Status CheckGetDocumentsResponse(
+    const v1::GetDocumentsRequest& request,
+    const v1::GetDocumentsResponse& response) {
+  if (response.documents_size() + response.problems_size() !=
+      request.ids_size() + request.document_ids_size()) {
+    return InvalidResponse("it does not account for the keys sent");
+  }
+  if (!request.with_vectors()) return absl::OkStatus();
+  return CheckVectors(request.encoding(), response.documents_size(), response);
 }
 
 }  // namespace semrank

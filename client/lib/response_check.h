@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 
@@ -30,6 +31,12 @@ absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
 absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
                                   std::uint64_t first_text,
                                   const v1::EmbedTextsStreamResponse& chunk);
+
+// Internal if a key has neither a document nor a problem, or, with vectors, the
+// bytes are not one vector in the requested encoding for each document.
+absl::Status CheckGetDocumentsResponse(
+    const v1::GetDocumentsRequest& request,
+    const v1::GetDocumentsResponse& response);
 
 }  // namespace semrank
 

@@ -187,6 +187,12 @@ void FakeServer::OnReportEvents(
   report_ = std::move(handler);
 }
 
+void FakeServer::OnGetDocuments(
+    Handler<v1::GetDocumentsRequest, v1::GetDocumentsResponse> handler) {
+  const MutexLock lock(mutex_);
+  get_documents_ = std::move(handler);
+}
+
 void FakeServer::EndPuts(const grpc::Status& status) {
   const MutexLock lock(mutex_);
   end_puts_ = status;
@@ -370,6 +376,13 @@ grpc::Status FakeServer::ReportEvents(grpc::ServerContext* /*context*/,
                                       v1::ReportEventsResponse* response) {
   const MutexLock lock(mutex_);
   return report_(*request, response);
+}
+
+grpc::Status FakeServer::GetDocuments(grpc::ServerContext* /*context*/,
+                                      const v1::GetDocumentsRequest* request,
+                                      v1::GetDocumentsResponse* response) {
+  const MutexLock lock(mutex_);
+  return get_documents_(*request, response);
 }
 
 }  // namespace semrank

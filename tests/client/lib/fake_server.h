@@ -76,6 +76,9 @@ class FakeServer final : private v1::RankingService::Service,
   // By default all events are accepted.
   void OnReportEvents(
       Handler<v1::ReportEventsRequest, v1::ReportEventsResponse> handler);
+  // By default no document is found.
+  void OnGetDocuments(
+      Handler<v1::GetDocumentsRequest, v1::GetDocumentsResponse> handler);
 
   // From now on a stream of documents ends with `status` after its first
   // response.
@@ -140,6 +143,9 @@ class FakeServer final : private v1::RankingService::Service,
       grpc::ServerContext* context,
       grpc::ServerReaderWriter<v1::EmbedTextsStreamResponse,
                                v1::EmbedTextsStreamRequest>* stream) override;
+  grpc::Status GetDocuments(grpc::ServerContext*,
+                            const v1::GetDocumentsRequest* request,
+                            v1::GetDocumentsResponse* response) override;
   // Every document is new.
   grpc::Status PutDocumentsStream(
       grpc::ServerContext*,
@@ -159,6 +165,9 @@ class FakeServer final : private v1::RankingService::Service,
       mutex_) = [](const auto&, auto*) { return grpc::Status::OK; };
   Handler<v1::ReportEventsRequest, v1::ReportEventsResponse> report_
       ABSL_GUARDED_BY(mutex_) = AcceptEvents;
+  Handler<v1::GetDocumentsRequest, v1::GetDocumentsResponse> get_documents_
+      ABSL_GUARDED_BY(mutex_) =
+          [](const auto&, auto*) { return grpc::Status::OK; };
   v1::RankRequest last_rank_ ABSL_GUARDED_BY(mutex_);
   v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
   std::optional<grpc::Status> end_puts_ ABSL_GUARDED_BY(mutex_);

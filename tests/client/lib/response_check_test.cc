@@ -137,6 +137,26 @@ TEST_F(CheckEmbedTextsResponseTest, EncodingMustBeTheRequestedOne) {
   EXPECT_THAT(Check(), IsWrong("the number of scales is 0, wanted 2"));
 }
 
+TEST(CheckGetDocumentsResponseTest, EveryDocumentHasItsVectorIfRequested) {
+  v1::GetDocumentsRequest request;
+  request.add_ids(7);
+  request.add_document_ids("gimp");
+  v1::GetDocumentsResponse response;
+  response.add_documents();
+  const auto check = [&] {
+    return CheckGetDocumentsResponse(request, response);
+  };
+  EXPECT_THAT(check(), IsWrong("it does not account for the keys sent"));
+  response.add_problems();
+  EXPECT_THAT(check(), IsOk());
+  request.set_with_vectors(true);
+  response.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+  response.set_embedding_dim(2);
+  EXPECT_THAT(check(), IsWrong("0 bytes"));
+  response.set_vectors(std::string(8, '\0'));
+  EXPECT_THAT(check(), IsOk());
+}
+
 TEST(FloatVectorTest, ReadsLittleEndianRows) {
   v1::EmbedTextsResponse response;
   response.set_embedding_dim(2);
