@@ -2,6 +2,7 @@
 #ifndef SEMRANK_SERVER_HTTP_HTTP_CONNECTIONS_H_
 #define SEMRANK_SERVER_HTTP_HTTP_CONNECTIONS_H_
 
+#include <algorithm>
 #include <boost/asio/thread_pool.hpp>
 #include <list>
 #include <memory>
@@ -17,6 +18,10 @@
 namespace semrank {
 
 class HttpConnection;
+
+// FairShare bounds nothing for a share of 1, and it is the only bound on the
+// bytes of unfinished bodies.
+inline constexpr double kMaxShareOfUnfinished = 0.99;
 
 class HttpConnections {
  public:
@@ -42,9 +47,10 @@ class HttpConnections {
   // kMaxHttpCalls places, which those get whose bodies have arrived:
   int num_calls = 0;
   FairShare places{"HTTP calls", kMaxHttpCalls, options.max_share_per_caller};
-  FairShare unfinished_bytes{"bytes of bodies that have not arrived completely",
-                             options.max_unfinished_bytes,
-                             options.max_share_per_caller};
+  FairShare unfinished_bytes{
+      "bytes of bodies that have not arrived completely",
+      options.max_unfinished_bytes,
+      std::min(options.max_share_per_caller, kMaxShareOfUnfinished)};
   std::set<std::shared_ptr<HttpConnection>> open = {};
   // Connections that wait for their clients, longest first.
   std::list<HttpConnection*> waiting = {};

@@ -151,8 +151,12 @@ TEST_F(HttpServerTest, OneCallerLeavesPlacesToOthers) {
 }
 
 // The newcomer is served, and the body that has been arriving for longest ends.
-TEST_F(HttpServerTest, OverItsShareTheSlowestBodyOfACallerEnds) {
-  Serve({.max_unfinished_bytes = 2'000, .max_share_per_caller = 0.5});
+class UnfinishedBodiesTest : public HttpServerTest,
+                             public ::testing::WithParamInterface<double> {};
+
+TEST_P(UnfinishedBodiesTest, OverItsShareTheSlowestBodyOfACallerEnds) {
+  Serve({.max_unfinished_bytes = static_cast<int>(1'000 / GetParam()),
+         .max_share_per_caller = GetParam()});
   const std::string head =
       "POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 701\r\n\r\n";
   PlainClient slow(address());
@@ -167,6 +171,9 @@ TEST_F(HttpServerTest, OverItsShareTheSlowestBodyOfACallerEnds) {
   newcomer.Send("y");
   EXPECT_EQ(ReadStatus(newcomer), 200);
 }
+
+INSTANTIATE_TEST_SUITE_P(Shares, UnfinishedBodiesTest,
+                         ::testing::Values(0.5, 1));
 
 TEST_F(HttpServerTest, ACrowdFromOneAddressClosesItsOwnConnections) {
   Serve({.max_connections = 20});
