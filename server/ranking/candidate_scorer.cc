@@ -157,14 +157,14 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
     const std::size_t num_ids = input.ids.size();
     const auto number = std::min(first, num_ids);
     const auto last_number = std::min(last, num_ids);
-    // Each range may be empty: a slice has numbers, names or both.
     snapshot.FindAll(input.ids.subspan(number, last_number - number),
                      std::span(slots).subspan(number));
+    // `slots` ends with the slice, which may be before the first name.
     const auto name = std::max(first, num_ids);
-    const auto last_name = std::max(last, num_ids);
-    snapshot.FindAll(
-        input.document_ids.subspan(name - num_ids, last_name - name),
-        std::span(slots).subspan(name));
+    if (name < last) {
+      snapshot.FindAll(input.document_ids.subspan(name - num_ids, last - name),
+                       std::span(slots).subspan(name));
+    }
   }
   // Makes room for all of them, and shrinks it at the end.
   std::vector<std::uint32_t>& candidates = scored_.candidates;

@@ -133,6 +133,30 @@ TEST_P(RankingPrecisionTest, ScoresAreTheSameBitsCachedOrNotByTitleOrById) {
   }
 }
 
+// The first slice has 1,024 documents, so it ends before the ids do.
+TEST_F(RankingEngineTest, ManyIdsRunInSlices) {
+  const auto served = std::make_shared<ServedModel>(served_);
+  DocumentCatalog catalog(1'100);
+  ASSERT_THAT(catalog.BeginModel(served), IsOk());
+  std::vector<CatalogRecord::Pointer> records;
+  std::vector<std::uint64_t> ids;
+  for (const std::string& title : NumberedTitles(1'100)) {
+    ids.push_back(ids.size());
+    records.push_back(CatalogRecord::Make(ids.back(), title, ""));
+  }
+  const std::vector<float> vectors(1'100 * kDim, 0.25f);
+  const DocumentCatalog::Rows rows = {served, vectors.data()};
+  ASSERT_THAT(catalog.Put(records, {&rows, 1}).status(), IsOk());
+  const RankingEngine with_catalog(kSmallLimits, embedder_.get(), &metrics_,
+                                   &catalog);
+  RankResult result;
+  ASSERT_THAT(RankAll(with_catalog, served_, {.query = "q", .ids = ids},
+                      FakeCaller(), result),
+              IsOk());
+  EXPECT_THAT(result.ranking, SizeIs(1'100));
+  EXPECT_THAT(result.problems, IsEmpty());
+}
+
 TEST_F(RankingEngineTest, RepeatedQueryIsNotEmbeddedAgainAndScoresTheSame) {
   ASSERT_THAT(Rank("q", NumberedTitles(10)), IsOk());
   const std::vector<float> first = ScoresByCandidate(10);
