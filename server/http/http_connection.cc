@@ -221,8 +221,12 @@ void HttpConnection::Parse(std::string_view input) {
     if (!body->send_continue) return Parse(input);
   }
   input_ = std::string(input);
-  while (!exchange_->CountBody()) {
-    if (!EndSlowestBody()) return;
+  // A call that was refused in its body still holds it. It must neither end
+  // another body nor be refused again.
+  if (!std::holds_alternative<HttpResponse>(step)) {
+    while (!exchange_->CountBody()) {
+      if (!EndSlowestBody()) return;
+    }
   }
   Do(std::move(step));
 }

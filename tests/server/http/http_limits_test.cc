@@ -1,3 +1,4 @@
+#include <atomic>
 #include <set>
 #include <string>
 
@@ -174,6 +175,33 @@ TEST_P(UnfinishedBodiesTest, OverItsShareTheSlowestBodyOfACallerEnds) {
 
 INSTANTIATE_TEST_SUITE_P(Shares, UnfinishedBodiesTest,
                          ::testing::Values(0.5, 1));
+
+TEST_F(HttpServerTest, ACallThatFindsNoPlaceIsRefusedOnceAndEndsNoBody) {
+  std::atomic<int> num_refused = 0;
+  calls_["/call"].refuse = [&num_refused](const HttpRequest& request,
+                                          const HttpRefusal& refusal) {
+    ++num_refused;
+    return ShowRefusal(request, refusal);
+  };
+  Serve({.max_unfinished_bytes = 2'000, .max_share_per_caller = 0.5});
+  std::vector<PlainClient> waiting;
+  for (int i = 0; i < kMaxHttpCallsPerCaller; ++i) {
+    waiting.push_back(Post("/gated"));
+    running_.acquire();
+  }
+  PlainClient slow(address());
+  slow.Send("POST /call HTTP/1.1\r\nHost: h\r\nContent-Length: 701\r\n\r\n" +
+            std::string(700, 'x'));
+  EXPECT_EQ(PageStatus(), 200);
+  const HttpMessage whole = {.body = std::string(700, 'y')};
+  EXPECT_EQ(CallHttp(address(), "POST", "/call", whole).status, 429);
+  EXPECT_EQ(num_refused, 1);
+  open_gate_.set_value();
+  for (PlainClient& client : waiting) EXPECT_EQ(ReadStatus(client), 200);
+  slow.Send("x");
+  EXPECT_EQ(ReadStatus(slow), 200);
+  server_.reset();  // It uses `num_refused`.
+}
 
 TEST_F(HttpServerTest, ACrowdFromOneAddressClosesItsOwnConnections) {
   Serve({.max_connections = 20});
