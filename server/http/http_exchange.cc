@@ -54,6 +54,8 @@ Target SplitTarget(std::string target) {
 // What a body may reserve of what Content-Length claims.
 constexpr std::uint64_t kMaxReservedBytes = 131'072;
 
+constexpr unsigned kHttp10 = 10;  // HTTP/1.0 as Beast counts
+
 }  // namespace
 
 void HttpBody::reader::init(
@@ -164,13 +166,15 @@ HttpExchange::Step HttpExchange::OnHead() {
   ReadHead();
   // Beast takes other encodings for no body: what follows would be read as the
   // next request, whereas a proxy may have taken it for this one's body. Beast
-  // undoes only the last one of several encodings.
+  // undoes only the last one of several encodings. HTTP/1.0 has no encodings,
+  // so a proxy may have read this body otherwise (RFC 9112, section 6.1).
   const auto encodings = parser_.get().count(http::field::transfer_encoding);
   if (encodings > 1 ||
       (encodings == 1 &&
-       !absl::EqualsIgnoreCase(Header("Transfer-Encoding"), "chunked"))) {
+       (parser_.get().version() <= kHttp10 ||
+        !absl::EqualsIgnoreCase(Header("Transfer-Encoding"), "chunked")))) {
     parser_.get().keep_alive(false);
-    return BadRequest("Transfer-Encoding is not chunked");
+    return BadRequest("Transfer-Encoding is not chunked, or not in HTTP/1.1");
   }
   call_ = connections_.routes.FindCall(request_.path, request_.query);
   const HttpPage* const page = connections_.routes.FindPage(request_.path);
@@ -219,7 +223,6 @@ HttpExchange::Step HttpExchange::OnCall() {
 std::optional<HttpResponse> HttpExchange::RefuseByHost() {
   // HTTP/1.0 has no Host; 1.1 requires it, with an absolute target too (RFC
   // 9112, section 3.2). A client that omits it may frame requests differently.
-  constexpr unsigned kHttp10 = 10;  // as Beast counts
   if (parser_.get().version() > kHttp10 &&
       parser_.get().count(http::field::host) == 0) {
     parser_.get().keep_alive(false);

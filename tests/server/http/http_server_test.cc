@@ -356,6 +356,11 @@ INSTANTIATE_TEST_SUITE_P(
                       kPost + "Transfer-Encoding: chunked\r\n"
                               "Transfer-Encoding: chunked\r\n\r\n"
                               "0\r\n\r\n"},
+        // The end of the body would be the next request.
+        MalformedCase{"ChunksInHttp10",
+                      "POST /call HTTP/1.0\r\nConnection: keep-alive\r\n"
+                      "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                      "GET /page HTTP/1.0\r\n\r\n"},
         MalformedCase{"BadChunk", kPost + "Transfer-Encoding: chunked\r\n\r\n"
                                           "no number\r\n"}),
     [](const auto& test) { return test.param.name; });
