@@ -92,7 +92,7 @@ class ChangeLog {
 
   virtual ~ChangeLog() = default;
 
-  // Appends an entry without a change and returns its position.
+  // Returns the position of the last entry; may append one without a change.
   virtual absl::StatusOr<std::string> MarkEnd() = 0;
   // Reads some or all of the changes after `position`. If there are none, waits
   // for one, at most `max_wait`; then there may be no keys.

@@ -89,13 +89,25 @@ RedisChangeLog::RedisChangeLog(const Options& options)
 }
 
 absl::StatusOr<std::string> RedisChangeLog::MarkEnd() {
-  // An entry of its own, because an empty log has no position.
-  const RedisCommand command = {
-      "XADD", kRedisChangesKey, "MAXLEN", "~", kMaxEntries, "*", "mark", ""};
-  SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,
-                           Call(command, options_.timeout, {}));
-  if (!IsText(*reply)) return pool_.Named(UnexpectedReply());
-  return std::string(TextOf(*reply));
+  // The last entry serves as a mark, since a full Redis refuses another one.
+  SEMRANK_ASSIGN_OR_RETURN(
+      const RedisReply last,
+      Call({"XREVRANGE", kRedisChangesKey, "+", "-", "COUNT", "1"},
+           options_.timeout, kReadLimits));
+  if (!IsArray(*last)) return pool_.Named(UnexpectedReply());
+  if (last->elements > 0) {
+    Changes changes;
+    if (!AddEntry(*last->element[0], changes)) {
+      return pool_.Named(UnexpectedReply());
+    }
+    return changes.position;
+  }
+  // An empty log has no position.
+  SEMRANK_ASSIGN_OR_RETURN(
+      const RedisReply id,
+      Call({"XADD", kRedisChangesKey, "*", "mark", ""}, options_.timeout, {}));
+  if (!IsText(*id)) return pool_.Named(UnexpectedReply());
+  return std::string(TextOf(*id));
 }
 
 absl::StatusOr<ChangeLog::Changes> RedisChangeLog::ReadAfter(

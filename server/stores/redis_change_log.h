@@ -3,8 +3,9 @@
 //
 //   Layout    "semrank:changes" is a stream whose entries have up to 64 keys,
 //             each as the value of a field "put" or "delete". MarkEnd adds an
-//             entry with a field "mark". Redis keeps about 50,000 entries: 3
-//             MiB of single puts, at most about 100 MiB of bulk puts.
+//             entry with a field "mark" to an empty log. Redis keeps about
+//             50,000 entries: 3 MiB of single puts, at most about 100 MiB of
+//             bulk puts.
 //   Position  the id of an entry. The entry must still be there: Redis drops
 //             only the oldest, so then all later ones are there too.
 //   Names     host names are resolved again after each failure, also after one

@@ -56,13 +56,6 @@ std::string NewHeader() {
   return header;
 }
 
-// Sets the header unless there is one, and then reads it.
-std::vector<RedisCommand> AgreeCommands(std::string_view header) {
-  // When servers start at once, the first one sets the header, and all of them
-  // read the same.
-  return {{"SET", kHeaderKey, header, "NX"}, {"GET", kHeaderKey}};
-}
-
 // The keys and values of documents as bytes.
 struct DocumentTexts {
   explicit DocumentTexts(std::span<const StoredDocument> documents) {
@@ -307,9 +300,16 @@ RedisDocumentStore::AgreeOnSecret(Deadline deadline) {
     MutexLock lock(mutex_);
     header = header_;
   }
-  SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
-                           pool_.Call(AgreeCommands(header), deadline));
-  return Adopt(*replies[1]);
+  const RedisCommand get = {"GET", kHeaderKey};
+  // Reads first: a full Redis refuses SET NX also if there is a header.
+  SEMRANK_ASSIGN_OR_RETURN(Replies replies, pool_.Call({&get, 1}, deadline));
+  if (replies.back()->type == REDIS_REPLY_NIL) {
+    // When servers start at once, the first one sets the header, and all of
+    // them read the same.
+    const RedisCommand set_and_get[] = {{"SET", kHeaderKey, header, "NX"}, get};
+    SEMRANK_ASSIGN_OR_RETURN(replies, pool_.Call(set_and_get, deadline));
+  }
+  return Adopt(*replies.back());
 }
 
 // Compares the header on every call, because the secret changes when another

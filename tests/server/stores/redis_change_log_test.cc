@@ -205,6 +205,22 @@ TEST_F(RedisChangeLogTest, AFullRedisRefusesPutsAndTakesDeletes) {
   EXPECT_THAT(Titles({1u, 2u}), ElementsAre(Pair(1u, "-"), Pair(2u, "-")));
 }
 
+TEST_F(RedisChangeLogTest, AServerStartsWithAFullRedis) {
+  const auto load = [](RedisDocumentStore& store) {
+    return store.LoadDocuments(
+        [](const StoredDocument&) { return absl::OkStatus(); });
+  };
+  ASSERT_THAT(load(*store_), IsOk());  // writes the secret
+  ASSERT_THAT(Put(1u), IsOk());
+  Redis({"CONFIG", "SET", "maxmemory", "1"});
+  const auto next = OpenRedis(redis_.port());
+  EXPECT_THAT(load(*next), IsOk());
+  ASSERT_OK_AND_ASSIGN(position_, next->OpenChangeLog()->MarkEnd());
+  Redis({"CONFIG", "SET", "maxmemory", "0"});
+  ASSERT_THAT(Put(2u), IsOk());
+  EXPECT_THAT(Next(), ElementsAre(DocumentKey(2u)));
+}
+
 TEST_F(RedisChangeLogTest, GarbageAndEndlessArraysAreErrors) {
   TcpProxy proxy(redis_.port());
   const auto store = OpenRedis(proxy.port());
