@@ -76,6 +76,14 @@ absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
 // bounds the memory and the listing of a server that runs for months.
 constexpr std::size_t kMaxRecords = 100;
 
+// Whether a failed load fails again until the files change. Other errors are
+// the system's, as too few descriptors or a network file system that does not
+// answer, and end while the files stay as they are.
+bool IsFaultOfFiles(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsUnimplemented(status) || absl::IsInvalidArgument(status);
+}
+
 bool Contains(const std::vector<std::int64_t>& versions, std::int64_t version) {
   return std::ranges::binary_search(versions, version);
 }
@@ -261,6 +269,8 @@ absl::Status ModelSlot::Load(std::int64_t version) {
     MutexLock lock(mutex_);
     Record& record = records_[version];
     record.failure = status;
+    // No folder has this stamp, so the next look tries the version again.
+    if (!IsFaultOfFiles(status)) record.tried_stamp.clear();
     if (!is_current) record.state = ModelState::kFailed;
   }
   // The hook asks for the current models, so mutex_ must not be held.

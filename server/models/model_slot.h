@@ -7,7 +7,8 @@
 //            failure, and the version is looked at again each time.
 //   Refused  a version that failed is tried again only when its files have
 //            changed and then stayed the same for one more look: a folder that
-//            is being copied costs one failure, not one for each look.
+//            is being copied costs one failure, not one for each look. After
+//            an error of the system, as of memory, each look tries again.
 //   Memory   holds two versions while one replaces the other; the old one is
 //            freed with the last request that uses it.
 //   Threads  thread-safe. Refresh and SwitchTo wait for each other; the other
@@ -119,13 +120,14 @@ class ModelSlot {
     std::weak_ptr<const ServedModel> model = {};
     absl::Time load_time = absl::InfinitePast();
     absl::Status failure = {};
-    std::string tried_stamp = {};  // of the files at the last attempt
-    std::string seen_stamp = {};   // of the files at the last look
+    // The stamp of the last attempt; empty if the same files may load now.
+    std::string tried_stamp = {};
+    std::string seen_stamp = {};  // the stamp of the last look
   };
 
   absl::Status RefreshLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
-  // Loads `version` if its files have changed since the last attempt and are
-  // still now. OK when it is current afterwards.
+  // Loads `version` if its files have changed since the last attempt, or the
+  // system failed then, and are still now. OK when it is current afterwards.
   absl::Status Try(std::int64_t version)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
   absl::Status Load(std::int64_t version)

@@ -108,6 +108,23 @@ TEST_F(ModelSlotTest, AFolderThatIsStillCopiedIsTriedAgainOnceItHoldsStill) {
   EXPECT_EQ(CurrentVersion(), 2);
 }
 
+TEST_F(ModelSlotTest, AnErrorOfTheSystemIsTriedAgainWithTheSameFiles) {
+  Publish(1);
+  bool has_memory = false;
+  ModelSource source = folder_.Source("tiny");
+  source.load = [&](std::int64_t version) -> MemoryFolder::Content {
+    if (!has_memory) return absl::ResourceExhaustedError("out of memory");
+    return MakeTinyModel({.version = version});
+  };
+  ModelSlot slot(source, 0,
+                 {.number = [](const TwoTowerModel&) { return 0; },
+                  .loaded = [](const ModelLoad&) {}});
+  EXPECT_THAT(slot.Refresh(), StatusIs(absl::StatusCode::kResourceExhausted));
+  has_memory = true;
+  EXPECT_THAT(slot.Refresh(), IsOk());
+  EXPECT_NE(slot.current(), nullptr);
+}
+
 TEST_F(ModelSlotTest, AVersionThatLeavesTheDiskGoesOnBeingServed) {
   Publish(2);
   ASSERT_THAT(slot_.Refresh(), IsOk());
