@@ -4,8 +4,11 @@
 // The manifest itself has none; its own SHA-256 is the identity of the version.
 #include "model/format/version_reader.h"
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -38,6 +41,19 @@ template <typename T>
 absl::StatusOr<T> InFile(const std::string& path, absl::StatusOr<T> result) {
   if (result.ok()) return result;
   return InFile(path, result.status());
+}
+
+// A file that is larger than it can be is corrupt; the limit is not the
+// caller's. Other errors of one code, as of memory or of descriptors, say
+// nothing about the file.
+absl::Status CorruptIfLarger(const absl::Status& status,
+                             const std::string& path, std::uint64_t max_bytes) {
+  std::error_code unknown;
+  if (!absl::IsResourceExhausted(status) ||
+      std::filesystem::file_size(path, unknown) <= max_bytes || unknown) {
+    return status;
+  }
+  return absl::DataLossError(status.message());
 }
 
 // The files of one version folder, verified against its manifest as they are
@@ -82,11 +98,9 @@ absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
   files.folder_ = folder;
   const std::string path = files.Path(kManifestFile);
   absl::StatusOr<std::string> content = ReadFile(path, kMaxManifestBytes);
-  // A file too large for a manifest is corrupt; the limit is not the caller's.
-  if (absl::IsResourceExhausted(content.status())) {
-    return absl::DataLossError(content.status().message());
+  if (!content.ok()) {
+    return CorruptIfLarger(content.status(), path, kMaxManifestBytes);
   }
-  if (!content.ok()) return content.status();
   SEMRANK_ASSIGN_OR_RETURN(files.manifest_,
                            InFile(path, ParseManifest(*content)));
   SEMRANK_ASSIGN_OR_RETURN(files.identity_, Sha256Hex(*content));
@@ -125,11 +139,12 @@ absl::StatusOr<std::shared_ptr<const LoadedFile>> VersionFiles::Read(
       LoadedFile::Read(path, facts->second.bytes);
   // The manifest lists the file and its size, so the version is corrupt.
   if (absl::IsNotFound(file.status()) ||
-      absl::IsFailedPrecondition(file.status()) ||
-      absl::IsResourceExhausted(file.status())) {
+      absl::IsFailedPrecondition(file.status())) {
     return absl::DataLossError(file.status().message());
   }
-  if (!file.ok()) return file.status();
+  if (!file.ok()) {
+    return CorruptIfLarger(file.status(), path, facts->second.bytes);
+  }
   SEMRANK_RETURN_IF_ERROR(
       InFile(path, CheckContent((*file)->content(), facts->second)));
   return file;

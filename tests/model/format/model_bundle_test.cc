@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -265,6 +266,18 @@ TEST_F(ModelBundleTest, MissingOrForeignFilesAreDataLoss) {
   fs::remove(Path("1/ngrams.txt"));
   fs::create_symlink("kept", Path("1/ngrams.txt"));
   EXPECT_THAT(LoadModel(model_dir_), IsOk());
+}
+
+// A server tries again what the system refused, but not what is damaged.
+TEST_F(ModelBundleTest, TooFewDescriptorsAreNoDamage) {
+  Publish();
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status status = LoadModel(model_dir_, 1).status();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 TEST_F(ModelBundleTest, BundlesThatDoNotFitAreRefusedBeforeWriting) {
