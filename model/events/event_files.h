@@ -13,7 +13,8 @@
 //            limit holds for each folder. Plain JSON lines and gzip can be
 //            read, too.
 //   Memory   for each folder one frame, or 64 MiB of a larger one, of which
-//            lines are then returned before its checksum is known.
+//            lines are then returned before its checksum is known. A longer
+//            line counts as a damaged frame.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_EVENTS_EVENT_FILES_H_
 #define SEMRANK_MODEL_EVENTS_EVENT_FILES_H_

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 
 // The decompressed bytes of the buffer, in order:
@@ -14,7 +15,7 @@
 //
 // A line is returned only from the second part, so a frame that turns out to be
 // cut or damaged returns none. Beyond kMaxFrameBytes the third part joins the
-// second, which bounds the memory.
+// second, which bounds the memory; then a line that does not end is damage.
 namespace semrank {
 namespace {
 
@@ -72,6 +73,13 @@ absl::Status FrameLines::ReadMore() {
   num_before_ += next_;
   buffer_.erase(0, std::exchange(next_, 0));
   const std::size_t size = buffer_.size();
+  // All of it was searched for a line break. Few bytes of Zstandard may be
+  // gigabytes without one.
+  if (size > kMaxFrameBytes) {
+    problem_ = absl::StrFormat("a line has more than %d bytes", kMaxFrameBytes);
+    end_ = Result::kDamaged;
+    return absl::OkStatus();
+  }
   buffer_.resize(size + kChunkBytes);
   const auto count = source_->Read(buffer_.data() + size, kChunkBytes);
   buffer_.resize(size + (count.ok() ? *count : 0));

@@ -25,7 +25,8 @@ void AppendEventFrame(std::string_view lines, std::string& file);
 //   Threads  not thread-safe.
 class FrameLines {
  public:
-  // A larger frame is returned before its checksum is known.
+  // The lines of a larger frame are returned before its checksum is known. A
+  // longer line is damage.
   static constexpr std::size_t kMaxFrameBytes = std::size_t{64} << 20;
 
   // The error of ByteSource::Open.

@@ -166,6 +166,15 @@ TEST_F(EventFilesTest, ReadsLargeFrames) {
   EXPECT_EQ(ids.back(), "19999");
 }
 
+// A few kilobytes of a hostile file may say so.
+TEST_F(EventFilesTest, LineWithoutEndIsDamageBeforeItFillsTheMemory) {
+  WriteFile(
+      1, Frame(LineOf("a") + std::string(80 << 20, 'x') + "\n" + LineOf("b")));
+  ASSERT_OK_AND_ASSIGN(const auto ids, Read({dir_.path()}));
+  EXPECT_THAT(ids, ElementsAre("a"));
+  EXPECT_EQ(counts_.damaged_files, 1);
+}
+
 TEST_F(EventFilesTest, FolderWithoutEventsIsAnError) {
   EXPECT_THAT(Read({dir_.path()}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("--events")));
