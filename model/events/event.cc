@@ -36,7 +36,7 @@ void RankerMembers(auto& impression, auto& object) {
 
 void ImpressionMembers(auto& impression, auto& object) {
   object.Text("id", impression.id);
-  object.Number("time", impression.time_ms);
+  object.Time("time", impression.time_ms);
   object.Text("query", impression.query);
   object.Text("query_hash", impression.query_hash);
   object.Text("session", impression.session);
@@ -50,7 +50,7 @@ void EventMembers(auto& event, auto& object) {
   object.Text("kind", event.kind);
   object.Position("position", event.position);
   object.Text("document", event.document);
-  object.Number("time", event.time_ms);
+  object.Time("time", event.time_ms);
   object.Number("value", event.value);
 }
 
@@ -82,6 +82,9 @@ class ObjectWriter {
   }
   void Position(std::string_view name, std::uint32_t position) {
     Number(name, position);
+  }
+  void Time(std::string_view name, std::int64_t time_ms) {
+    Number(name, time_ms);
   }
   void Begin(std::string_view name) {
     if (!first_) json_ += ',';
@@ -121,8 +124,11 @@ class ObjectReader {
   void Number(std::string_view name, double& number) {
     Read(name, "is not a number", number);
   }
-  void Number(std::string_view name, std::int64_t& number) {
-    Read(name, "is not a whole number", number);
+  // The times of another program's file may be any number.
+  void Time(std::string_view name, std::int64_t& time_ms) {
+    if (Read(name, "is not a whole number", time_ms) && !IsEventTime(time_ms)) {
+      status_ = MemberError(name, "is not within the years 0 to 9999");
+    }
   }
   void Position(std::string_view name, std::uint32_t& position) {
     std::uint64_t value = 0;

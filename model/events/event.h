@@ -22,6 +22,12 @@ namespace semrank {
 // An impression keeps this many results of a longer list.
 inline constexpr std::size_t kMaxShownResults = 200;
 
+// Whether a record may have this time: the years 0 to 9999, which names of
+// files can say. Sums of such times and any window do not overflow.
+inline bool IsEventTime(std::int64_t time_ms) {
+  return time_ms >= -62'167'219'200'000 && time_ms < 253'402'300'800'000;
+}
+
 struct ShownResult {
   std::string document = {};  // its name or number; empty for a title alone
   std::string title = {};     // empty if it is not known

@@ -66,19 +66,23 @@ absl::StatusOr<std::int64_t> TimeOf(const UbiObject& object) {
   UbiValue value;
   if (!Get(object, "timestamp", value) || value.is_null()) return 0;
   std::int64_t milliseconds = 0;
-  if (value.get(milliseconds) == simdjson::SUCCESS) return milliseconds;
-  const std::string text = TextOf(value);
-  absl::Time time;
-  std::string error;
-  // OpenSearch reads a time without a zone as UTC.
-  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error) ||
-      absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", text, absl::UTCTimeZone(), &time,
-                      &error)) {
-    return absl::ToUnixMillis(time);
+  if (value.get(milliseconds) != simdjson::SUCCESS) {
+    const std::string text = TextOf(value);
+    absl::Time time;
+    std::string error;
+    // OpenSearch reads a time without a zone as UTC.
+    if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error) &&
+        !absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", text, absl::UTCTimeZone(),
+                         &time, &error)) {
+      return absl::InvalidArgumentError(
+          "has a timestamp that is neither a time of ISO 8601 nor a number of "
+          "milliseconds");
+    }
+    milliseconds = absl::ToUnixMillis(time);
   }
+  if (IsEventTime(milliseconds)) return milliseconds;
   return absl::InvalidArgumentError(
-      "has a timestamp that is neither a time of ISO 8601 nor a number of "
-      "milliseconds");
+      "has a timestamp that is not within the years 0 to 9999");
 }
 
 // A negative ordinal, as -1 for "unknown", is not a position.

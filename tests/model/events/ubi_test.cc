@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -98,6 +99,12 @@ TEST(UbiTest, ErrorsNameTheRecord) {
   EXPECT_THAT(
       error(R"({"user_query": "x", "query_id": "q", "timestamp": "noon"})"),
       HasSubstr("ISO 8601"));
+  for (const char* time : {"9223372036854775807", "\"infinite-future\""}) {
+    EXPECT_THAT(
+        error(absl::StrFormat(
+            R"({"user_query": "x", "query_id": "q", "timestamp": %s})", time)),
+        HasSubstr("years 0 to 9999"));
+  }
   EXPECT_THAT(parser.Parse(std::string(100'000, '[')),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
