@@ -24,7 +24,8 @@ absl::Status TooLarge(const std::string& path, std::size_t max_bytes) {
 }
 
 // Creates a new file beside `path`. With O_EXCL an existing file or a symbolic
-// link of that name is never written to; the next number is tried.
+// link of that name is never written to; the next number is tried. Folders of
+// events find what a killed process left by this name (event_writer.cc).
 absl::StatusOr<FileDescriptor> CreateTemporary(const std::string& path,
                                                mode_t mode) {
   // The process id separates processes; the counter separates replacements of

@@ -15,6 +15,33 @@
 #include "model/events/event_frames.h"
 
 namespace semrank {
+namespace {
+
+// Whether this is a name that FileReplacement gives to the temporary copy of a
+// file of events.
+bool IsTemporary(std::string_view name) {
+  constexpr std::string_view kTemporaryMark = ".tmp-";
+  const std::size_t end = name.find(kEventFileSuffix);
+  return name.starts_with(kEventFilePrefix) && end != std::string_view::npos &&
+         name.substr(end + kEventFileSuffix.size()).starts_with(kTemporaryMark);
+}
+
+// A program that was killed while it replaced a file leaves a copy. Neither a
+// user's deletion nor the retention would find the records in it. The caller
+// holds the lock, so no program writes the copy any more.
+absl::Status RemoveTemporaries(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    if (IsTemporary(entry->path().filename().string())) {
+      SEMRANK_RETURN_IF_ERROR(RemoveFile(entry->path().string()));
+    }
+  }
+  return error ? ErrnoStatus(error.value(), "list", folder) : absl::OkStatus();
+}
+
+}  // namespace
 
 // flock, since the system releases it when the process ends, however it ends.
 // The file stays: were it removed, a program could lock a file that others no
@@ -24,7 +51,10 @@ absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
       FileDescriptor lock,
       FileDescriptor::Open(absl::StrFormat("%s/%s", folder, kEventLockFile),
                            O_RDWR | O_CREAT | O_NOFOLLOW, kEventFileMode));
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
+    SEMRANK_RETURN_IF_ERROR(RemoveTemporaries(folder));
+    return lock;
+  }
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s: a server (--events) or another program writes there; stop it first",
       folder));

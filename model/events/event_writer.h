@@ -26,9 +26,9 @@ inline constexpr mode_t kEventFileMode = 0640;
 // The file of the lock of a folder of events.
 inline constexpr std::string_view kEventLockFile = "lock";
 
-// Takes the lock of a folder of events, until the result is destroyed.
-// FailedPrecondition, with the remedy, while a server or another program has
-// it.
+// Takes the lock of a folder of events, until the result is destroyed, and
+// removes what a killed program has left beside the files. FailedPrecondition,
+// with the remedy, while a server or another program has the lock.
 absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder);
 // As LockEventFolder, but creates the folder if it is missing.
 absl::StatusOr<FileDescriptor> CreateEventFolder(const std::string& folder);

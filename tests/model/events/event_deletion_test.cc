@@ -117,6 +117,16 @@ TEST_F(EventDeletionTest, AnInterruptedCallCanBeRepeated) {
   EXPECT_THAT(Read(), ElementsAre(id));
 }
 
+// As kill -9 in the middle of a file leaves it.
+TEST_F(EventDeletionTest, CopyOfAKilledCallIsRemoved) {
+  const std::string path = WriteFile(1, ListOf("b1", bob_));
+  const std::string copy = path + ".tmp-7-0";
+  std::filesystem::copy_file(path, copy);
+  ASSERT_THAT(DeleteUser(dir_.path(), "ann", 0), IsOk());
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  EXPECT_THAT(Read(), ElementsAre("b1"));
+}
+
 TEST_F(EventDeletionTest, FolderOfARunningServerIsRefused) {
   WriteFile(1, ListOf("a1", ann_));
   ASSERT_OK_AND_ASSIGN(const auto lock, LockEventFolder(dir_.path()));
