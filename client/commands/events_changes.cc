@@ -1,5 +1,6 @@
 #include "client/commands/events_changes.h"
 
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -118,7 +119,7 @@ absl::Status RunUbiImport(EventsRun& run) {
   run.report.Add("events", imported.events);
   run.report.AddIfAny("ignored_records", imported.ignored);
   run.report.AddIfAny("bad_lines", imported.bad_lines);
-  run.report.Add("file", imported.file);
+  run.report.Add("files", std::ssize(imported.files));
   return run.report.Write();
 }
 

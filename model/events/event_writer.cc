@@ -90,7 +90,6 @@ void SortedRecords::Add(const EventRecord& record) {
   std::visit([&](const auto& it) { AppendLine(it, line.text); }, record);
   ++(std::holds_alternative<Event>(record) ? num_events_ : num_impressions_);
   line.text.pop_back();  // the line break, which EventFrameWriter adds
-  first_time_ms_ = std::min(first_time_ms_, line.time_ms);
   num_bytes_ += line.text.capacity() + sizeof(line);
   lines_.push_back(std::move(line));
 }
@@ -98,9 +97,46 @@ void SortedRecords::Add(const EventRecord& record) {
 absl::StatusOr<std::string> SortedRecords::Write(const std::string& folder,
                                                  std::int64_t time_ms,
                                                  std::int64_t number) {
-  // A list and its click may have the same millisecond; they keep the order in
-  // which they were added.
+  Sort();
+  return WriteLines(lines_, folder, time_ms, number);
+}
+
+absl::StatusOr<std::vector<std::string>> SortedRecords::WriteHours(
+    const std::string& folder) {
+  constexpr std::int64_t kHourMs = 3'600'000;
+  Sort();
+  std::vector<std::string> paths;
+  absl::Status status;
+  for (std::span<const Line> rest = lines_; status.ok() && !rest.empty();) {
+    const std::int64_t begin_ms = rest.front().time_ms;
+    const auto end =
+        std::ranges::lower_bound(rest, begin_ms + kHourMs, {}, &Line::time_ms);
+    const auto hour = rest.first(end - rest.begin());
+    // The file of another import may begin in the same millisecond. If it is
+    // the first one, the same records were imported before.
+    for (std::int64_t number = 0;; ++number) {
+      auto path = WriteLines(hour, folder, begin_ms, number);
+      status = path.status();
+      if (path.ok()) paths.push_back(*std::move(path));
+      if (paths.empty() || !absl::IsAlreadyExists(status)) break;
+    }
+    rest = rest.subspan(hour.size());
+  }
+  if (status.ok()) return paths;
+  // Otherwise the first file would refuse the import that is repeated.
+  for (const std::string& path : paths) RemoveFile(path).IgnoreError();
+  return status;
+}
+
+// A list and its click may have the same millisecond; they keep the order in
+// which they were added.
+void SortedRecords::Sort() {
   std::ranges::stable_sort(lines_, {}, &Line::time_ms);
+}
+
+absl::StatusOr<std::string> SortedRecords::WriteLines(
+    std::span<const Line> lines, const std::string& folder,
+    std::int64_t time_ms, std::int64_t number) {
   std::string path =
       absl::StrFormat("%s/%s", folder, EventFileName(time_ms, number));
   // FileReplacement would replace the file. The caller has the folder's lock,
@@ -115,7 +151,7 @@ absl::StatusOr<std::string> SortedRecords::Write(const std::string& folder,
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement file,
                            FileReplacement::Create(path, kEventFileMode));
   EventFrameWriter writer(file);
-  for (const Line& line : lines_) {
+  for (const Line& line : lines) {
     SEMRANK_RETURN_IF_ERROR(writer.Add(line.text));
   }
   SEMRANK_RETURN_IF_ERROR(writer.Finish());

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +55,7 @@ class EventFrameWriter {
   bool is_empty_ = true;
 };
 
-// Sorts the records of another source in memory and writes them as a file.
+// Sorts the records of another source in memory and writes them as files.
 //
 //   Memory   the lines of all records.
 //   Threads  not thread-safe.
@@ -66,8 +66,6 @@ class SortedRecords {
   std::int64_t num_impressions() const { return num_impressions_; }
   std::int64_t num_events() const { return num_events_; }
   bool empty() const { return lines_.empty(); }
-  // The least time of a record; there is at least one.
-  std::int64_t first_time_ms() const { return first_time_ms_; }
   // Bytes of memory that the records need, about.
   std::size_t num_bytes() const { return num_bytes_; }
 
@@ -76,6 +74,11 @@ class SortedRecords {
   // caller holds the folder's lock. AlreadyExists if the file exists.
   absl::StatusOr<std::string> Write(const std::string& folder,
                                     std::int64_t time_ms, std::int64_t number);
+  // As Write, but begins a file for each hour, which is named after its first
+  // record: a server's retention expects no longer file. Returns the paths.
+  // AlreadyExists if the first of them exists. After an error none is there.
+  absl::StatusOr<std::vector<std::string>> WriteHours(
+      const std::string& folder);
 
  private:
   struct Line {
@@ -83,8 +86,13 @@ class SortedRecords {
     std::string text = {};
   };
 
+  void Sort();
+  static absl::StatusOr<std::string> WriteLines(std::span<const Line> lines,
+                                                const std::string& folder,
+                                                std::int64_t time_ms,
+                                                std::int64_t number);
+
   std::vector<Line> lines_;
-  std::int64_t first_time_ms_ = std::numeric_limits<std::int64_t>::max();
   std::size_t num_bytes_ = 0;
   std::int64_t num_impressions_ = 0;
   std::int64_t num_events_ = 0;

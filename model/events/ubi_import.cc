@@ -72,11 +72,9 @@ absl::StatusOr<ImportedRecords> ImportUbi(const UbiImportOptions& options) {
   counts.impressions = records.num_impressions();
   counts.events = records.num_events();
   if (records.empty()) return counts;
-  // The name depends on the records alone. A second import of one export finds
+  // The names depend on the records alone. A second import of one export finds
   // the file of the first, and fails instead of counting all clicks twice.
-  SEMRANK_ASSIGN_OR_RETURN(
-      counts.file, records.Write(options.folder, records.first_time_ms(),
-                                 /*number=*/0));
+  SEMRANK_ASSIGN_OR_RETURN(counts.files, records.WriteHours(options.folder));
   return counts;
 }
 

@@ -27,16 +27,18 @@ struct ImportedRecords {
   std::int64_t events = 0;
   std::int64_t ignored = 0;  // without query_id
   std::int64_t bad_lines = 0;
-  std::string file;  // that was written; empty if there were no records
+  std::vector<std::string> files = {};  // that were written
 };
 
 // Writes the records in order of time, with sessions and users hashed by the
-// folder's key, into one file that is named after the first of them.
+// folder's key, into a file for each hour, named after its first record. So the
+// retention of a server removes each record at its age.
 //
 //   Errors   FailedPrecondition while a server writes in the folder.
-//            AlreadyExists if the file exists: the same records were imported
-//            before. ResourceExhausted if they need more memory. A record
-//            without timestamp, or that UbiParser refuses, is a bad line.
+//            AlreadyExists if the first file exists: the same records were
+//            imported before. ResourceExhausted if they need more memory. A
+//            record without timestamp, or that UbiParser refuses, is a bad
+//            line.
 absl::StatusOr<ImportedRecords> ImportUbi(const UbiImportOptions& options);
 
 }  // namespace semrank

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "model/events/click_join.h"
 #include "model/events/event_files.h"
 #include "model/events/keyed_hash.h"
@@ -14,7 +15,9 @@
 namespace semrank {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 class UbiImportTest : public ::testing::Test {
  protected:
@@ -51,8 +54,11 @@ TEST_F(UbiImportTest, RecordsAreJoinedWhateverTheirOrder) {
   EXPECT_EQ(imported.events, 1);
   EXPECT_EQ(imported.bad_lines, 1);  // without timestamp
   EXPECT_EQ(imported.ignored, 1);
-  EXPECT_EQ(imported.file,
-            dir_.File("out/events-20261101T100000.000Z-000000.jsonl.zst"));
+  EXPECT_THAT(
+      imported.files,
+      ElementsAre(
+          dir_.File("out/events-20261101T100000.000Z-000000.jsonl.zst"),
+          dir_.File("out/events-20261102T100000.000Z-000000.jsonl.zst")));
   ASSERT_OK_AND_ASSIGN(const auto hash, KeyedHash::Open(dir_.File("out")));
   ClickJoin join({});
   EventFileCounts counts;
@@ -80,6 +86,25 @@ TEST_F(UbiImportTest, SameRecordsAreNotImportedTwice) {
   EXPECT_THAT(ImportUbi(Options()), IsOk());
   EXPECT_THAT(ImportUbi(Options()), StatusIs(absl::StatusCode::kAlreadyExists,
                                              HasSubstr("imported before")));
+}
+
+// Two shops may have records of the same millisecond, later than the first.
+TEST_F(UbiImportTest, ExportsWithEqualTimesShareAFolder) {
+  dir_.Write("events.ndjson", "");
+  for (const int first : {1, 2}) {
+    dir_.Write("queries.ndjson",
+               absl::StrFormat(
+                   R"({"query_id": "q%d", "user_query": "x", "timestamp": %d})"
+                   "\n"
+                   R"({"query_id": "p%d", "user_query": "x",)"
+                   R"( "timestamp": 1700000000000})"
+                   "\n",
+                   first, first, first));
+    ASSERT_OK_AND_ASSIGN(const ImportedRecords imported, ImportUbi(Options()));
+    EXPECT_THAT(imported.files, SizeIs(2));
+  }
+  ASSERT_OK_AND_ASSIGN(const auto files, ListEventFiles(dir_.File("out")));
+  EXPECT_THAT(files, SizeIs(4));
 }
 
 TEST_F(UbiImportTest, TooManyRecordsAreAnError) {

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "model/events/ubi_import.h"
 #include "tests/support/event_folder.h"
 #include "tests/support/event_lines.h"
 #include "tests/support/full_disk.h"
@@ -20,6 +22,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
+
+constexpr absl::Duration kDay = absl::Hours(24);
 
 class EventFilesTest : public ::testing::Test {
  protected:
@@ -105,6 +109,27 @@ TEST_F(EventFilesTest, OldFilesAreRemovedByAgeAndBytes) {
   EXPECT_THAT(Lines(0), ElementsAre("last"));
   EXPECT_EQ(static_cast<std::uintmax_t>(files_->num_bytes()),
             std::filesystem::file_size(Files()[0]));
+}
+
+TEST_F(EventFilesTest, OldRecordsOfAnImportAreRemovedAndRecentOnesStay) {
+  const std::int64_t now_ms = absl::ToUnixMillis(now_);
+  const std::int64_t old_ms = now_ms - absl::ToInt64Milliseconds(100 * kDay);
+  const auto record = [](std::int64_t time_ms) {
+    return absl::StrFormat(
+        R"({"query_id": "q%d", "user_query": "x", "timestamp": %d})"
+        "\n",
+        time_ms, time_ms);
+  };
+  ASSERT_THAT(ImportUbi({.paths = {dir_.Write("queries.ndjson",
+                                              record(now_ms) + record(old_ms))},
+                         .folder = Folder()}),
+              IsOk());
+  options_.max_age = 90 * kDay;
+  Open();
+  ASSERT_THAT(files_->RemoveOld(now_), IsOk());
+  const auto left = RecordsOf<Impression>(Folder());
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_EQ(left[0].time_ms, now_ms);
 }
 
 TEST_F(EventFilesTest, AFullDiskLeavesWholeFramesAndIsTriedAgain) {
