@@ -16,7 +16,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "server/stores/store_records.h"
@@ -26,7 +25,7 @@ namespace {
 
 constexpr const char* kSecretKey = "secret";
 // The time between two attempts to open a database again.
-constexpr absl::Duration kOpeningInterval = absl::Seconds(1);
+constexpr std::chrono::seconds kOpeningInterval(1);
 
 // Names in the folder of a store (rocksdb_document_store.h).
 constexpr const char* kDatabase = "rocksdb";
@@ -160,7 +159,7 @@ RocksDbDocumentStore::Database() {
       if (database_.use_count() > 1) return Named(last_error_);
       SEMRANK_RETURN_IF_ERROR(Named(CheckRoom(folder_, 0)));
     }
-    if (is_opening_ || absl::Now() < next_opening_) return Named(last_error_);
+    if (is_opening_ || Clock::now() < next_opening_) return Named(last_error_);
     is_opening_ = true;
     frozen = std::move(database_);
   }
@@ -173,7 +172,7 @@ RocksDbDocumentStore::Database() {
   is_opening_ = false;
   if (opened.ok()) return database_ = *std::move(opened);
   last_error_ = opened.status();
-  next_opening_ = absl::Now() + kOpeningInterval;
+  next_opening_ = Clock::now() + kOpeningInterval;
   return Named(last_error_);
 }
 

@@ -19,6 +19,7 @@
 #ifndef SEMRANK_SERVER_STORES_ROCKSDB_DOCUMENT_STORE_H_
 #define SEMRANK_SERVER_STORES_ROCKSDB_DOCUMENT_STORE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -59,6 +60,10 @@ class RocksDbDocumentStore : public DocumentStore {
   absl::Status LoadDocuments(const VisitDocument& visit) override;
 
  private:
+  // The wall clock may be set back by hours, which would close the store for
+  // as long.
+  using Clock = std::chrono::steady_clock;
+
   RocksDbDocumentStore(const Options& options, std::string folder);
 
   // Creates a database in `folder`, and closes it.
@@ -77,7 +82,7 @@ class RocksDbDocumentStore : public DocumentStore {
   std::shared_ptr<RocksDbDatabase> database_ ABSL_GUARDED_BY(mutex_);
   bool is_opening_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status last_error_ ABSL_GUARDED_BY(mutex_);
-  absl::Time next_opening_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  Clock::time_point next_opening_ ABSL_GUARDED_BY(mutex_) = {};
 };
 
 }  // namespace semrank
