@@ -3,6 +3,7 @@
 #include <chrono>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "model/base/status_macros.h"
 #include "model/events/event_address.h"
@@ -44,17 +45,33 @@ absl::Status RedisEventSink::Append(const EventLines& lines,
   return commands.empty() ? absl::OkStatus() : Call(commands).status();
 }
 
-absl::Status RedisEventSink::RemoveOld(absl::Time now) {
-  // A call would only wait for its timeout.
-  if (now < next_trim_ || is_away_) return absl::OkStatus();
-  next_trim_ = now + kTrimInterval;
+absl::Status RedisEventSink::RemoveOld(absl::Time /*now*/) {
+  const RedisPool::Deadline begin = std::chrono::steady_clock::now();
+  // While Redis is away, a call would only wait for its timeout.
+  if (begin < next_trim_ || is_away_) return absl::OkStatus();
+  next_trim_ = RedisPool::DeadlineIn(kTrimInterval);
   const auto until = RedisPool::DeadlineIn(options_.max_trim_time);
+  // A server whose clock is ahead would remove the records of all the others.
+  SEMRANK_ASSIGN_OR_RETURN(const absl::Time now, RedisTime());
   SEMRANK_ASSIGN_OR_RETURN(
       const bool is_age_done,
       Trim("MINID", absl::ToUnixMillis(now - options_.max_age), until));
   SEMRANK_ASSIGN_OR_RETURN(const bool is_size_done, TrimByBytes(until));
-  if (!is_age_done || !is_size_done) next_trim_ = now;
+  if (!is_age_done || !is_size_done) next_trim_ = begin;
   return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Time> RedisEventSink::RedisTime() {
+  const RedisCommand command = {"TIME"};
+  SEMRANK_ASSIGN_OR_RETURN(const auto replies, Call({&command, 1}));
+  // Seconds, and the microseconds since then.
+  const redisReply& time = *replies[0];
+  std::int64_t seconds = 0;
+  if (!IsArray(time) || time.elements != 2 || !IsText(*time.element[0]) ||
+      !absl::SimpleAtoi(std::string(TextOf(*time.element[0])), &seconds)) {
+    return pool_.Named(UnexpectedReply());
+  }
+  return absl::FromUnixSeconds(seconds);
 }
 
 // Repeats XTRIM, because with "~" it removes at most 100 nodes: this bounds how

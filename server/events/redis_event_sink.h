@@ -6,8 +6,9 @@
 //            the records that were answered before stay, so that a repeated
 //            report may be kept twice.
 //   Old      once a minute the stream is trimmed, by age and by the memory that
-//            it takes, in whole nodes of about a hundred entries. Needs Redis
-//            6.2 or later.
+//            it takes, in whole nodes of about a hundred entries. The age is
+//            that by the clock of Redis, which made the ids. Needs Redis 6.2
+//            or later.
 //   Names    host names are resolved again when Redis does not answer.
 //   Threads  as EventSink.
 //   Errors   those of RedisPool (redis_client.h), with the address but without
@@ -61,6 +62,7 @@ class RedisEventSink final : public EventSink {
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands);
   absl::StatusOr<std::int64_t> CallForNumber(const RedisCommand& command);
+  absl::StatusOr<absl::Time> RedisTime();
   // Return false if old entries may be left when the time is over.
   absl::StatusOr<bool> Trim(std::string_view strategy, std::int64_t threshold,
                             RedisPool::Deadline until);
@@ -70,7 +72,7 @@ class RedisEventSink final : public EventSink {
   const std::string name_;
   RedisPool pool_;
   bool is_away_ = false;  // Redis could not execute the last call
-  absl::Time next_trim_ = absl::InfinitePast();
+  RedisPool::Deadline next_trim_;
   std::atomic<std::int64_t> num_bytes_ = 0;
 };
 

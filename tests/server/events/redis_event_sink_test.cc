@@ -145,6 +145,14 @@ TEST_F(RedisEventSinkTest, TrimsByAgeOnceAMinute) {
   EXPECT_THAT(Records(), SizeIs(1));
 }
 
+TEST_F(RedisEventSinkTest, AWrongClockOfTheServerRemovesNothing) {
+  RedisEventSink sink = MakeSink();
+  const absl::Time now = absl::Now() + absl::Hours(24 * 400);
+  ASSERT_THAT(sink.Append(MakeLines("1\n2\n"), now), IsOk());
+  ASSERT_THAT(sink.RemoveOld(now), IsOk());
+  EXPECT_THAT(Records(), ElementsAre("1", "2"));
+}
+
 // One XTRIM removes at most 10,000 entries.
 TEST_F(RedisEventSinkTest, TrimsManyOldEntriesAtOnce) {
   RedisEventSink sink = MakeSink();
