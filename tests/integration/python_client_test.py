@@ -440,6 +440,18 @@ class AgainstFakeServer(unittest.TestCase):
 
         self.both(methods, plan)
 
+    def test_texts_without_a_truth_value_show_the_error_of_the_call(self):
+        class Texts(list):
+            """As an array of NumPy, or a Series of pandas."""
+
+            def __bool__(self):
+                raise ValueError("the truth value is ambiguous")
+
+        for run in (blocking, in_asyncio):
+            with self.assertRaises(semrank.Error) as failed:
+                run("127.0.0.1:1", lambda call: call("embed", Texts(["a"]), "query"), max_attempts=1)
+            self.assertEqual(failed.exception.code, grpc.StatusCode.UNAVAILABLE)
+
     def test_one_text_in_place_of_several_is_a_type_error(self):
         for name, args in (("rank", ("q", "abc")), ("embed", ("abc", "query")), ("embed_stream", ("abc", "query")),
                            ("get", ("abc",)), ("delete", (b"abc",))):

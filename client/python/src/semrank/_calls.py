@@ -241,7 +241,7 @@ class Calls:
             try:
                 response = yield from self._connection.call("EmbedTexts", request, deadline)
             except Error as error:
-                if not texts or not _may_be_too_large(error):
+                if not request.texts or not _may_be_too_large(error):
                     raise
             else:
                 check_vectors(request.encoding, len(request.texts), response)
