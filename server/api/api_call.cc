@@ -154,7 +154,7 @@ absl::StatusOr<std::string> ApiCall::Run(
 }
 
 std::string ApiCall::ErrorBody(const absl::Status& status) const {
-  return format_.write_error(status, ToHttpCode(status.code()));
+  return format_.write_error(status, ToHttpCode(status));
 }
 
 HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
@@ -169,11 +169,10 @@ HttpResponse ApiCall::Finish(const HttpRequest& request, Answer answer) const {
        .status = answer.status,
        .time = answer.time,
        .by_admin = method_.role == Role::kAdmin});
-  // HTTP has more codes than gRPC: RESOURCE_EXHAUSTED is 429, or 413 for a
-  // body, and only the HTTP server knows which.
-  const int http_code = answer.http_code != 0
-                            ? answer.http_code
-                            : ToHttpCode(answer.status.code());
+  // HTTP has more codes than gRPC, for example 405 and 408, which the HTTP
+  // server knows.
+  const int http_code =
+      answer.http_code != 0 ? answer.http_code : ToHttpCode(answer.status);
   HttpResponse response = MakeHead(answer.status, http_code, identity);
   response.content_type = answer.content_type;
   response.body = std::move(answer.body);
@@ -230,7 +229,7 @@ HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
     // A refused call is a started one too.
     const absl::Status status = call->CheckCall(request);
     if (status.ok()) return std::nullopt;
-    return call->Refuse(request, {ToHttpCode(status.code()), status});
+    return call->Refuse(request, {ToHttpCode(status), status});
   };
   http_call.refuse = [call](const HttpRequest& request,
                             const HttpRefusal& refusal) {

@@ -19,6 +19,7 @@
 #include "model/base/json_elements.h"
 #include "model/text/utf8.h"
 #include "semrank/v1/ranking_service.pb.h"
+#include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
 #include "server/requests/error_status.h"
 
@@ -340,8 +341,8 @@ void AppendRows(std::string_view rows, std::size_t row_bytes, AppendRow append,
 }
 
 // The codes are those that google/rpc/code.proto names beside each.
-int ToHttpCode(absl::StatusCode code) {
-  switch (code) {
+int ToHttpCode(const absl::Status& status) {
+  switch (status.code()) {
     case absl::StatusCode::kOk:
       return 200;
     case absl::StatusCode::kInvalidArgument:
@@ -358,7 +359,8 @@ int ToHttpCode(absl::StatusCode code) {
     case absl::StatusCode::kAlreadyExists:
       return 409;
     case absl::StatusCode::kResourceExhausted:
-      return 429;
+      // Clients send a request with 429 again, and this one is never accepted.
+      return ErrorReason(status) == "MESSAGE_TOO_LARGE" ? 413 : 429;
     // nginx's code for a client that closed the connection; HTTP has none.
     case absl::StatusCode::kCancelled:
       return 499;

@@ -42,7 +42,7 @@ void AppendRows(std::string_view rows, std::size_t row_bytes, AppendRow append,
                 std::string& json);
 
 // The HTTP code of the same meaning.
-int ToHttpCode(absl::StatusCode code);
+int ToHttpCode(const absl::Status& status);
 
 }  // namespace semrank
 

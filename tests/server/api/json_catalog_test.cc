@@ -139,7 +139,7 @@ TEST_F(JsonCatalogTest, StreamMayBeLongerThanTheLargestBody) {
   }
   EXPECT_EQ(num_created, 300);
   EXPECT_EQ(Error(Post("/v1/put_stream", std::string(300'000, 'x'))),
-            "429 MESSAGE_TOO_LARGE");
+            "413 MESSAGE_TOO_LARGE");
 }
 
 TEST_F(JsonCatalogTest, BadLineEndsTheStreamAndIsNamed) {
