@@ -89,7 +89,7 @@ class ShadowRanker {
   std::shared_ptr<const Request> Copy(const ServedModel& served,
                                       const RankInput& input,
                                       const RankResult& result);
-  // Ranks the request; for a time when its answer was sent.
+  // Ranks the request; for a time when its answer is complete.
   void Queue(std::shared_ptr<const Request> request);
   // Returns when everything that was queued has been ranked or dropped.
   void WaitUntilIdle();

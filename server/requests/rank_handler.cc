@@ -67,7 +67,7 @@ class RankHandler final : public RequestHandler {
  public:
   explicit RankHandler(const ServerParts& parts)
       : parts_(parts), response_(own_response_) {}
-  // The answer has been sent.
+  // The answer is complete; nothing may delay it before.
   ~RankHandler() override {
     if (shadow_request_ != nullptr) {
       parts_.shadow->Queue(std::move(shadow_request_));

@@ -131,6 +131,9 @@ void UnaryCall::Done(const absl::Status& status) {
       *raw_.context,
       static_cast<std::int64_t>(raw_.request->Length() +
                                 raw_.response->Length() + kCallBytes));
+  // A handler may use the server's parts to its end, and a server that stops
+  // waits for calls only until Finish.
+  SetHandler(nullptr);
   // From here on gRPC may destroy the context and the buffers.
   reactor_->Finish(final_status);
 }
@@ -159,6 +162,8 @@ class StreamedRequest final : public RequestRun {
     return Serialize(response, *parts().metrics, answer_);
   }
   void Done(const absl::Status& status) override;
+  // Fills in the answer of a request that failed. An error ends the stream.
+  absl::Status MakeAnswer(const absl::Status& status);
 
   StreamCall& stream_;
   const std::uint64_t place_;
@@ -179,23 +184,28 @@ void StreamedRequest::Begin() {
   Start(ViewOf(bytes_));
 }
 
+absl::Status StreamedRequest::MakeAnswer(const absl::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  // The number of a malformed request is not known, or not to be believed.
+  if (ErrorReason(status) == kMalformedReason ||
+      !handler().SetFailure(status)) {
+    return status;
+  }
+  return SerializeResponse(handler().response());
+}
+
 void StreamedRequest::Done(const absl::Status& status) {
   const std::unique_ptr<StreamedRequest> self(this);
-  if (!status.ok()) {
-    // The number of a malformed request is not known, or not to be believed.
-    if (ErrorReason(status) == kMalformedReason ||
-        !handler().SetFailure(status)) {
-      return stream_.End(status);
-    }
-    const absl::Status made = SerializeResponse(handler().response());
-    if (!made.ok()) return stream_.End(made);
+  const absl::Status made = MakeAnswer(status);
+  if (made.ok()) {
+    stream_.Record({.number = handler().request_number().value_or(place_),
+                    .status = status,
+                    .time = TimeSinceReceived(),
+                    .details = [this] { return Describe(stream_.caller()); }});
   }
-  // Before Answer, after which the stream may be gone.
-  stream_.Record({.number = handler().request_number().value_or(place_),
-                  .status = status,
-                  .time = TimeSinceReceived(),
-                  .details = [this] { return Describe(stream_.caller()); }});
-  stream_.Answer(status, answer_);
+  // After Answer or End the stream, and with it the server, may be gone.
+  SetHandler(nullptr);
+  made.ok() ? stream_.Answer(status, answer_) : stream_.End(made);
 }
 
 // A stream whose messages are requests of one method.

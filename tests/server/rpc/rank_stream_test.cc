@@ -1,6 +1,7 @@
 #include <set>
 
 #include "semrank/v1/ranking_service.grpc.pb.h"
+#include "server/ranking/shadow_ranker.h"
 #include "server/requests/request_run.h"
 #include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
@@ -58,9 +59,22 @@ class RankStreamTest : public RpcServerFixture {
                   "RankingService\"}");
   }
 
+  // Serves with what the test has set since.
+  void Restart() {
+    context_.TryCancel();
+    v1::RankStreamResponse response;
+    while (stream_->Read(&response)) {
+    }
+    stream_->Finish();
+    server_ = StartServer("127.0.0.1:0").value();
+    channel_ = NewChannel();
+    stub_ = v1::RankingService::NewStub(channel_);
+    stream_ = stub_->RankStream(&other_context_);
+  }
+
   std::unique_ptr<v1::RankingService::Stub> stub_ =
       v1::RankingService::NewStub(channel_);
-  grpc::ClientContext context_;
+  grpc::ClientContext context_, other_context_;
   std::unique_ptr<
       grpc::ClientReaderWriter<v1::RankStreamRequest, v1::RankStreamResponse>>
       stream_ = stub_->RankStream(&context_);
@@ -285,6 +299,30 @@ TEST_F(RankStreamTest, AStreamThatComesWhileStoppingIsRefused) {
   grpc::ClientContext context;
   EXPECT_THAT(stub_->RankStream(&context)->Finish(),
               FailsWith(grpc::StatusCode::UNAVAILABLE, "DRAINING"));
+}
+
+// A server that stops waits for answers, not for what comes after them.
+TEST_F(RankStreamTest, AnAnsweredRequestIsQueuedForTheShadowModel) {
+  ShadowRanker shadow(
+      {.model = "none", .processor_time = [] { return absl::ZeroDuration(); }},
+      kLimits, &models_, nullptr, &metrics_);
+  shadow_ = &shadow;
+  Restart();
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_TRUE(Write(Request(i, 2)));
+    Read();
+    shadow.WaitUntilIdle();
+    ASSERT_EQ(shadow.GetStats().num_failed, 2 * i - 1);
+    grpc::ClientContext context;
+    v1::RankResponse response;
+    ASSERT_THAT(stub_->Rank(&context, Request(i, 2).request(), &response),
+                Succeeds());
+    shadow.WaitUntilIdle();
+    ASSERT_EQ(shadow.GetStats().num_failed, 2 * i);
+  }
+  stream_->WritesDone();
+  EXPECT_THAT(Finish(), Succeeds());
+  server_.reset();  // It uses `shadow`.
 }
 
 }  // namespace

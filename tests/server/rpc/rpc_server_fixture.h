@@ -74,6 +74,7 @@ class RpcServerFixture : public ::testing::Test {
     parts.access = access_;
     parts.admin_rpcs = admin_rpcs_;
     if (unread_ != nullptr) parts.unread = unread_;
+    if (shadow_ != nullptr) parts.shadow = shadow_;
     return RpcServer::Start({.listen_address = address,
                              .tls = tls_,
                              .handshake_timeout = handshake_timeout_,
@@ -181,6 +182,7 @@ class RpcServerFixture : public ::testing::Test {
   absl::Duration max_connection_age_ = kMaxConnectionAge;
   std::int64_t max_memory_bytes_ = 0;
   UnreadResponses* unread_ = nullptr;
+  ShadowRanker* shadow_ = nullptr;
   absl::Duration send_timeout_ = kSendTimeout;
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
