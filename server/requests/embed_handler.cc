@@ -139,6 +139,7 @@ class StreamedEmbedHandler final
     for (const std::string_view text : message_.texts) take(text);
   }
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override;
+  v1::ModelRef model() const override;
 
  private:
   absl::Status BeginStream();
@@ -218,6 +219,12 @@ absl::StatusOr<Progress> StreamedEmbedHandler::RunSlice(const RequestRun& run) {
   // It grows only now, so that first_text counts complete messages alone.
   state_.num_answered += message_.texts.size();
   return Progress::kDone;
+}
+
+v1::ModelRef StreamedEmbedHandler::model() const {
+  v1::EmbedTextsStreamResponse named;
+  if (state_.served != nullptr) SetModel(*state_.served, named);
+  return named.model();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "semrank/v1/common.pb.h"
 #include "server/base/work_slice.h"
 #include "server/requests/server_parts.h"
 
@@ -59,6 +60,9 @@ class RequestHandler {
 
   // The response, which is complete after kDone.
   virtual const google::protobuf::MessageLite& response() const = 0;
+
+  // The model that answered, where no field `model` of the response names it.
+  virtual v1::ModelRef model() const { return {}; }
 
   // For a stream whose requests fail alone: writes the failure into the
   // response. False = the stream ends with it.

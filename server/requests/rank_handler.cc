@@ -316,6 +316,7 @@ class StreamedRankHandler final : public HandlerOf<v1::RankStreamResponse> {
   absl::StatusOr<Progress> RunSlice(const RequestRun& run) override {
     return rank_.RunSlice(run);
   }
+  v1::ModelRef model() const override { return response_.response().model(); }
   // On a stream, gRPC's status would end all of its requests. So a failure
   // travels in the response, with the details that a unary call has.
   bool SetFailure(const absl::Status& status) override {

@@ -89,6 +89,21 @@ std::int64_t WorkOf(const RequestSize& size) {
   return std::max(size.num_texts, GuessSize(size.num_bytes).num_texts);
 }
 
+// The field `model` of the response, which most responses that a model made
+// have, or what the handler says.
+v1::ModelRef AnsweringModel(const RequestHandler& handler) {
+  const auto* const response =
+      dynamic_cast<const google::protobuf::Message*>(&handler.response());
+  if (response == nullptr) return handler.model();
+  const auto* const field = response->GetDescriptor()->FindFieldByName("model");
+  if (field == nullptr || field->message_type() != v1::ModelRef::descriptor() ||
+      !response->GetReflection()->HasField(*response, field)) {
+    return handler.model();
+  }
+  return static_cast<const v1::ModelRef&>(
+      response->GetReflection()->GetMessage(*response, field));
+}
+
 WorkerPool& PoolOf(const Method& method, const ServerParts& parts) {
   switch (method.threads) {
     case Threads::kWriters:
@@ -329,19 +344,10 @@ absl::StatusOr<Progress> RequestRun::RunHandler() {
   return handler_->RunSlice(*this);
 }
 
-// Every response that a model made names it in a field `model`.
 RequestLog::Details RequestRun::Describe(RequestLog::Details details) const {
   details.num_texts += size_.num_texts;
   if (handler_ == nullptr) return details;
-  const auto* const response =
-      dynamic_cast<const google::protobuf::Message*>(&handler_->response());
-  if (response == nullptr) return details;
-  const auto* const field = response->GetDescriptor()->FindFieldByName("model");
-  if (field == nullptr || field->message_type() != v1::ModelRef::descriptor()) {
-    return details;
-  }
-  const auto& model = static_cast<const v1::ModelRef&>(
-      response->GetReflection()->GetMessage(*response, field));
+  const v1::ModelRef model = AnsweringModel(*handler_);
   if (!model.name().empty()) {
     details.model = absl::StrCat(model.name(), "/", model.version());
   }

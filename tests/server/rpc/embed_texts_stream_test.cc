@@ -212,5 +212,29 @@ TEST_F(EmbedTextsStreamTest, ReadsOnOnlyAsTheClientTakesTheAnswers) {
   EXPECT_THAT(raw.Finish(), Succeeds());
 }
 
+// Only the first response names the model to the client.
+TEST_F(EmbedTextsStreamTest, TheLogNamesTheModelOfEachMessage) {
+  context_.TryCancel();
+  stream_->Finish();
+  std::vector<std::string> models;
+  RequestLog log({.access_share = 1}, [&](auto, const auto& outcome, auto) {
+    models.push_back(outcome.details().model);
+  });
+  own_log_ = &log;
+  server_ = StartServer("127.0.0.1:0").value();
+  grpc::ClientContext context;
+  stub_ = v1::EmbeddingService::NewStub(NewChannel());
+  stream_ = stub_->EmbedTextsStream(&context);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(Write(Piece({"t"})));
+    Read();
+  }
+  EXPECT_THAT(models, ::testing::ElementsAre("tiny/1", "tiny/1"));
+  stream_->WritesDone();
+  EXPECT_THAT(Finish(), Succeeds());
+  server_.reset();  // It uses `log`.
+  stream_.reset();  // Before its context.
+}
+
 }  // namespace
 }  // namespace semrank

@@ -301,6 +301,24 @@ TEST_F(RankStreamTest, AStreamThatComesWhileStoppingIsRefused) {
               FailsWith(grpc::StatusCode::UNAVAILABLE, "DRAINING"));
 }
 
+TEST_F(RankStreamTest, TheLogNamesTheModelOfEachRequest) {
+  std::vector<std::string> models;
+  RequestLog log({.access_share = 1}, [&](auto, const auto& outcome, auto) {
+    models.push_back(outcome.details().model);
+  });
+  own_log_ = &log;
+  Restart();
+  ASSERT_TRUE(Write(Request(1, 2)));
+  Read();
+  EXPECT_THAT(models, ::testing::ElementsAre("tiny/1"));
+  ASSERT_TRUE(Write(Request(2, 0)));
+  EXPECT_TRUE(Read().has_status());
+  EXPECT_THAT(models, ::testing::ElementsAre("tiny/1", ""));
+  stream_->WritesDone();
+  EXPECT_THAT(Finish(), Succeeds());
+  server_.reset();  // It uses `log`.
+}
+
 // A server that stops waits for answers, not for what comes after them.
 TEST_F(RankStreamTest, AnAnsweredRequestIsQueuedForTheShadowModel) {
   ShadowRanker shadow(

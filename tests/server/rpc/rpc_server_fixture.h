@@ -75,6 +75,7 @@ class RpcServerFixture : public ::testing::Test {
     parts.admin_rpcs = admin_rpcs_;
     if (unread_ != nullptr) parts.unread = unread_;
     if (shadow_ != nullptr) parts.shadow = shadow_;
+    if (own_log_ != nullptr) parts.request_log = own_log_;
     return RpcServer::Start({.listen_address = address,
                              .tls = tls_,
                              .handshake_timeout = handshake_timeout_,
@@ -183,6 +184,7 @@ class RpcServerFixture : public ::testing::Test {
   std::int64_t max_memory_bytes_ = 0;
   UnreadResponses* unread_ = nullptr;
   ShadowRanker* shadow_ = nullptr;
+  RequestLog* own_log_ = nullptr;
   absl::Duration send_timeout_ = kSendTimeout;
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
