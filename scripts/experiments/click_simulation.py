@@ -13,7 +13,7 @@ and click as --users describes (click_models.py). In a share of the lists
 Three models learn from the same lists:
 
   biased     from the clicks as they are
-  corrected  from the clicks, weighted by --position_bias=estimate
+  corrected  from the clicks, corrected by --position_bias=estimate
   unbiased   from the clicks of users who look at every position (eta 0)
 
 --trust adds two models for users who trust the top (--users=trust). Both know the

@@ -191,7 +191,8 @@ absl::StatusOr<Clicks> ReadClicks(const TrainOptions& options,
 
 absl::StatusOr<std::vector<TextPair>> PairsOfRows(
     const std::vector<ClickRow>& rows, const PositionWeights& weights,
-    std::vector<ShownTitle>* shown) {
+    const TextInterner& texts, std::vector<ShownTitle>* shown,
+    ClickCounts* counts) {
   std::vector<TextPair> pairs;
   for (const ClickRow& row : rows) {
     const double weight = weights.Of(row.position);
@@ -200,6 +201,10 @@ absl::StatusOr<std::vector<TextPair>> PairsOfRows(
       line.clicks = row.clicks;
       line.impressions = row.impressions;
       shown->push_back(ShownLine(row.query, row.title, line, weight));
+    }
+    if (counts != nullptr) {
+      counts->Add(texts.text(row.query), texts.text(row.title), row.clicks,
+                  row.impressions / weight);
     }
     if (row.clicks == 0) continue;
     pairs.push_back(

@@ -19,6 +19,7 @@
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/events/click_rows.h"
+#include "model/train/data/chance_clicks.h"
 #include "model/train/data/judged_clicks.h"
 #include "model/train/data/position_weights.h"
 #include "model/train/data/shown_titles.h"
@@ -56,10 +57,12 @@ absl::StatusOr<Clicks> ReadClicks(const TrainOptions& options,
                                   TextInterner& texts);
 
 // The rows that have clicks as pairs, with the weights of their positions.
-// `shown` as ReadPairs has it. InvalidArgument without two different titles.
+// `shown` and `counts` as ReadPairs has them. InvalidArgument without two
+// different titles.
 absl::StatusOr<std::vector<TextPair>> PairsOfRows(
     const std::vector<ClickRow>& rows, const PositionWeights& weights,
-    std::vector<ShownTitle>* shown);
+    const TextInterner& texts, std::vector<ShownTitle>* shown,
+    ClickCounts* counts);
 
 }  // namespace semrank
 

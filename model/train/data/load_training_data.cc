@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/train/data/catalogue.h"
+#include "model/train/data/chance_clicks.h"
 #include "model/train/data/earlier_pairs.h"
 #include "model/train/data/event_clicks.h"
 #include "model/train/data/memory_budget.h"
@@ -167,6 +168,23 @@ std::string KeptPairsOf(const DataOptions& options, const TextInterner& texts,
   return FormatKeptPairs(texts, pairs, options.keep_pairs);
 }
 
+// Fails as ReadPairs, PairsOfRows and ClickCounts::RemoveChance.
+absl::StatusOr<std::vector<TextPair>> ReadTrainPairs(
+    const TrainOptions& options, const Clicks& clicks, BadLines& bad_lines,
+    TextInterner& texts, std::vector<ShownTitle>* shown) {
+  const PositionWeights& weights = clicks.weights;
+  ClickCounts counts;
+  ClickCounts* const output = weights.corrects() ? &counts : nullptr;
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextPair> pairs,
+      options.data.event_paths.empty()
+          ? ReadPairs(options.data.train_files, options, weights, bad_lines,
+                      texts, shown, output)
+          : PairsOfRows(clicks.rows, weights, texts, shown, output));
+  SEMRANK_RETURN_IF_ERROR(counts.RemoveChance(texts, pairs));
+  return pairs;
+}
+
 // OutOfRange when the pairs do not fit.
 absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                                             Clicks& clicks, TextInterner texts,
@@ -174,14 +192,9 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   const PositionWeights& weights = clicks.weights;
   std::vector<ShownTitle> shown_lines;
   const bool uses_shown = UsesShownTitles(options.loss);
-  std::vector<ShownTitle>* const shown_output =
-      uses_shown ? &shown_lines : nullptr;
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::vector<TextPair> train_pairs,
-      options.data.event_paths.empty()
-          ? ReadPairs(options.data.train_files, options, weights, bad_lines,
-                      texts, shown_output)
-          : PairsOfRows(clicks.rows, weights, shown_output));
+  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextPair> train_pairs,
+                           ReadTrainPairs(options, clicks, bad_lines, texts,
+                                          uses_shown ? &shown_lines : nullptr));
   SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, train_pairs));
   SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, train_pairs, texts));
   // The judging pairs leave before anything is counted or learned.

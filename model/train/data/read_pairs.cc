@@ -148,10 +148,10 @@ void WarnIfTitlesAreIds(std::span<const TextPair> pairs,
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, const TrainOptions& options,
     const PositionWeights& weights, BadLines& bad_lines, TextInterner& texts,
-    std::vector<ShownTitle>* shown) {
+    std::vector<ShownTitle>* shown, ClickCounts* counts) {
+  const bool all_lines = shown != nullptr || counts != nullptr;
   PairReader reader(
-      files, shown != nullptr ? PairLines::kAll : PairLines::kClicked,
-      bad_lines,
+      files, all_lines ? PairLines::kAll : PairLines::kClicked, bad_lines,
       {options.data.max_text_bytes, options.data.normalizer_version});
   InputProgress progress("reading", files, "pair");
   progress.Start();
@@ -167,8 +167,15 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
           absl::StrFormat("more than %d distinct texts in %s", texts.size(),
                           absl::StrJoin(files, ",")));
     }
-    TextPair interned = InternPair(pair, texts);
     const double weight = weights.Of(pair.position);
+    if (counts != nullptr && pair.impressions > 0) {
+      counts->Add(pair.query, pair.title, static_cast<double>(pair.clicks),
+                  static_cast<double>(pair.impressions) / weight);
+    }
+    // Texts without a click get no number, so that the run is the same as
+    // without their lines.
+    if (pair.clicks == 0 && shown == nullptr) continue;
+    TextPair interned = InternPair(pair, texts);
     interned.weight = static_cast<float>(weight);
     if (shown != nullptr) {
       shown->push_back(ShownLine(interned.query, interned.title, pair, weight));
@@ -177,9 +184,10 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
     // if that is wanted.
     if (pair.clicks == 0) continue;
     pairs.push_back(interned);
-    if (!FitsInMemory(
-            PairBytes(pairs.size(), texts.size(), texts.num_characters()),
-            options.data)) {
+    const std::int64_t bytes =
+        PairBytes(pairs.size(), texts.size(), texts.num_characters()) +
+        (counts != nullptr ? counts->num_bytes() : 0);
+    if (!FitsInMemory(bytes, options.data)) {
       return absl::OutOfRangeError("the pairs do not fit in memory");
     }
     if (pairs.size() % kPairsPerUpdate == 0) {
@@ -247,8 +255,9 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
 absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
     const TrainOptions& options, const PositionWeights& weights,
     BadLines& bad_lines, TextInterner& texts) {
-  auto pairs = ReadPairs(options.data.valid_pair_files, options, weights,
-                         bad_lines, texts, /*shown=*/nullptr);
+  auto pairs =
+      ReadPairs(options.data.valid_pair_files, options, weights, bad_lines,
+                texts, /*shown=*/nullptr, /*counts=*/nullptr);
   // OutOfRange would make the caller stream the training pairs, which is no
   // remedy here.
   if (!absl::IsOutOfRange(pairs.status())) return pairs;

@@ -17,6 +17,7 @@
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/events/click_rows.h"
+#include "model/train/data/chance_clicks.h"
 #include "model/train/data/position_weights.h"
 #include "model/train/data/shown_titles.h"
 #include "model/train/options/train_options.h"
@@ -24,13 +25,14 @@
 namespace semrank {
 
 // All clicked pairs of `files`, at least one, with the weights of their
-// positions. `shown`, unless null, gets all lines, also those with 0 clicks.
-// InvalidArgument without two different titles. OutOfRange as soon as the pairs
-// do not fit in the memory limit.
+// positions. `shown` and `counts`, unless null, get all lines, also those with
+// 0 clicks; `counts` those that have impressions. InvalidArgument without two
+// different titles. OutOfRange as soon as the pairs do not fit in the memory
+// limit.
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, const TrainOptions& options,
     const PositionWeights& weights, BadLines& bad_lines, TextInterner& texts,
-    std::vector<ShownTitle>* shown);
+    std::vector<ShownTitle>* shown, ClickCounts* counts);
 
 // The pairs of --valid_pairs. ResourceExhausted when they do not fit.
 absl::StatusOr<std::vector<TextPair>> ReadValidPairs(

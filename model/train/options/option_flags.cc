@@ -195,8 +195,9 @@ void AddLossFlags(CommandLine& flags, LossOptions& options) {
       "several positions for the same query), or a file of lines position TAB "
       "examination, the probability, above 0 to 1, that a user looks at the "
       "position. A click is weighted by 1 / examination, and --clicks is "
-      "weight by default. Titles that were shown and not clicked count by the "
-      "impressions that were looked at.",
+      "weight by default, and pairs whose clicks may be chance are left out. "
+      "Titles that were shown and not clicked count by the impressions that "
+      "were looked at.",
       "none|estimate|FILE");
   flags.Add("max_position_weight", &options.max_position_weight,
             "Largest weight that --position_bias gives a click: larger ones "

@@ -75,6 +75,22 @@ TEST_F(PositionWeightsTest, WeighThePairsAndTheImpressionsOfTheLog) {
   EXPECT_EQ(data.shown.Below(q, data.train_pairs[0].title).size(), 1u);
 }
 
+TEST_F(PositionWeightsTest, PairsOfChanceAreLeftOutWhereClicksAreCorrected) {
+  std::string lines;
+  for (int i = 0; i < 200; ++i) {
+    const std::string query = "query" + std::to_string(i);
+    lines += query + "\twanted" + std::to_string(i % 2) + "\t40\t100\t2\n";
+    for (int k = 0; k < 5; ++k) {
+      lines += query + "\tother" + std::to_string(k) + "\t1\t100\t1\n";
+    }
+  }
+  ASSERT_OK_AND_ASSIGN(const TrainingData all, Load(lines));
+  EXPECT_EQ(all.train_pairs.size(), 1200u);
+  options_.loss.position_bias = Curve("1\t1\n2\t0.5\n");
+  ASSERT_OK_AND_ASSIGN(const TrainingData corrected, Load(lines));
+  EXPECT_EQ(corrected.train_pairs.size(), 200u);
+}
+
 TEST_F(PositionWeightsTest, StreamedPairsAreWeightedToo) {
   options_.loss.position_bias = Curve("1\t1\n2\t0.5\n");
   options_.data.memory_limit = std::int64_t{64} << 20;
