@@ -234,7 +234,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   const std::vector<TextId> queries = DistinctQueries(train_pairs);
   UnaccentedQueries unaccented;
   if (options.loss.unaccented_queries) {
-    // Only the first process reads --valid_pairs, and all must agree.
+    // Queries of --valid_pairs may be trained on; those that are held out not.
     unaccented = FindUnaccentedQueries(
         train_pairs,
         {options.data.valid_pair_files.empty() ? valid_pairs

@@ -247,7 +247,6 @@ absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
                           Communicator& processes) {
   if (processes.is_alone()) return absl::OkStatus();
   // Only the first process has these: the others do not validate.
-  options.data.valid_pair_files.clear();
   options.data.valid_queries.clear();
   options.data.valid_docs.clear();
   options.data.valid_qrels.clear();

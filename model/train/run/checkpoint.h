@@ -34,8 +34,8 @@ namespace semrank {
 absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
                                         const v1::ModelConfig& config);
 
-// Internal unless all processes have the same identity, without validation,
-// which only the first does: they would wait for each other in different
+// Internal unless all processes have the same identity, without judged queries,
+// which only the first reads: they would wait for each other in different
 // places.
 absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
                           Communicator& processes);

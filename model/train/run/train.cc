@@ -60,10 +60,11 @@ struct RunContext {
   std::unique_ptr<Checkpoint> checkpoint;
 };
 
-// The first process alone validates and writes checkpoints.
+// The first process alone validates and writes checkpoints. All of them read
+// --valid_pairs: these decide which earlier pairs are added, and the numbers of
+// the texts that follow them.
 void ClearOptionsOfFirst(TrainOptions& options) {
   options.checkpoint = {.every = absl::ZeroDuration()};
-  options.data.valid_pair_files.clear();
   options.data.valid_queries.clear();
   options.data.valid_halves = false;
 }

@@ -124,7 +124,6 @@ TEST(UnaccentedQueriesTest, ATextThatTwoQueriesHaveIsNotTrained) {
   EXPECT_TRUE(unaccented.contains(pairs[2].query));
 }
 
-// The first process of a run alone reads --valid_pairs.
 TEST_F(LoadTrainingDataTest, ValidPairsDoNotChangeWhatIsTrained) {
   const std::string log = "über\tT\nÄpfel\tU\n";
   ASSERT_OK_AND_ASSIGN(const TrainingData alone, Load(log));

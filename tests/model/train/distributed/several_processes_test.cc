@@ -4,18 +4,25 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/distributed/exchange.h"
+#include "model/train/options/resolve_options.h"
+#include "model/train/run/train.h"
 #include "model/train/towers/two_tower_trainer.h"
 #include "tests/model/train/distributed/thread_communicator.h"
 #include "tests/model/train/recipe_options.h"
+#include "tests/model/train/run/trainer_fixture.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -215,6 +222,40 @@ INSTANTIATE_TEST_SUITE_P(
                                 0.1},
                       StepsCase{"MoreThanPairs", 17, true}),
     [](const auto& tested) { return tested.param.name; });
+
+// Whole runs of two processes, which would wait forever if they did not do the
+// same.
+class RunOfTwoTest : public TrainerTest {
+ protected:
+  // The result of each process. `change` is made to its options.
+  std::vector<absl::Status> Train(
+      const std::function<void(int rank, TrainOptions&)>& change = nullptr) {
+    std::vector<absl::Status> results(2);
+    RunProcesses(2, [&](Communicator& communicator) {
+      TrainOptions options = options_;
+      if (change) change(communicator.rank(), options);
+      results[communicator.rank()] =
+          semrank::Train(options, /*flags=*/{}, communicator).status();
+    });
+    return results;
+  }
+};
+
+// There are enough of them to choose the epoch by their loss.
+TEST_F(RunOfTwoTest, BothReadTheValidationPairs) {
+  std::string pairs;
+  for (std::size_t i = 0; i < kMinPairsForLoss; ++i) {
+    pairs += "new " + Word(i % 24) + "\t" + Word(i % 24 + 200) + " new\n";
+  }
+  options_.data.valid_pair_files = {dir_.Write("valid.tsv", pairs)};
+  options_.data.valid_queries.clear();
+  options_.data.valid_docs.clear();
+  options_.data.valid_qrels.clear();
+  options_.epochs = 1;
+  options_.force = true;
+  ASSERT_THAT(ResolveOptions(options_), IsOk());
+  EXPECT_THAT(Train(), Each(IsOk()));
+}
 
 }  // namespace
 }  // namespace semrank
