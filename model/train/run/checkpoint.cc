@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -156,16 +157,29 @@ absl::Status CheckState(const std::string& path,
   return absl::OkStatus();
 }
 
-void CopyBest(const std::map<std::string, TensorView>& tensors,
-              TensorCopies& best) {
-  std::vector<TensorView> views;
-  for (const auto& [name, tensor] : tensors) {
-    if (!name.starts_with(kBest)) continue;
-    // The view points into the file, which outlives the copy.
-    views.push_back(tensor);
-    views.back().name = name.substr(kBest.size());
+// The weights of the best epoch, as views into the file; none before the first
+// epoch with a score. `weights` are the trainer's, whose shapes they have.
+absl::StatusOr<std::vector<TensorView>> FindBest(
+    const std::string& path, const RunHistory& history,
+    const std::vector<TensorView>& weights,
+    const std::map<std::string, TensorView>& tensors) {
+  std::vector<TensorView> best;
+  if (std::ranges::all_of(history.epochs, [](const EpochRecord& epoch) {
+        return std::isnan(epoch.score);
+      })) {
+    return best;
   }
-  best.Assign(views);
+  for (const TensorView& weight : weights) {
+    const auto found = tensors.find(std::string(kBest) + weight.name);
+    if (found == tensors.end() || found->second.shape != weight.shape ||
+        found->second.int8_data != nullptr) {
+      return Damaged(path, absl::StrFormat("has no %s%s of the model's shape",
+                                           kBest, weight.name));
+    }
+    best.push_back(found->second);
+    best.back().name = weight.name;
+  }
+  return best;
 }
 
 // Empty names are files that are not used.
@@ -190,6 +204,10 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   // stay valid.
   if (options.data.judge_fraction > 0) {
     run["--judge_fraction"] = options.data.judge_fraction;
+  }
+  // Lines with longer texts are no pairs.
+  if (options.data.max_text_bytes != kDefaultMaxTextBytes) {
+    run["--max_text_bytes"] = options.data.max_text_bytes;
   }
   // The order of an epoch has queries with accents twice.
   if (options.loss.unaccented_queries) run["--unaccented_queries"] = true;
@@ -219,7 +237,13 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
       {"valid_qrels", {data.valid_qrels}}};
   // A server adds files to a folder of events all the time; a run resumes only
   // while the folder has the same ones.
-  if (!data.event_paths.empty()) run["--judge_days"] = data.judge_days;
+  if (!data.event_paths.empty()) {
+    run["--judge_days"] = data.judge_days;
+    // The lists that judge are not learned from.
+    if (options.publish == PublishMode::kIfBetter) {
+      run["--publish"] = "if_better";
+    }
+  }
   for (const std::string& path : data.event_paths) {
     std::vector<std::string> files = {path};
     if (std::filesystem::is_directory(path)) {
@@ -318,11 +342,14 @@ absl::StatusOr<RunHistory> Checkpoint::Restore(ModelTrainer& trainer,
   // All tensors are checked before the first is copied: a run never continues
   // with a mixture of old and new weights.
   SEMRANK_RETURN_IF_ERROR(CheckState(path_, state, content.tensors));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::vector<TensorView> best_views,
+      FindBest(path_, *history, trainer.Weights(), content.tensors));
   for (const StateTensor& tensor : state) {
     std::copy_n(content.tensors.at(std::string(kState) + tensor.name).data,
                 tensor.values.size(), tensor.values.data());
   }
-  CopyBest(content.tensors, best);
+  best.Assign(best_views);
   return history;
 }
 

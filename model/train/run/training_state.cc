@@ -39,6 +39,13 @@ absl::Status TrainingState::Resume() {
   }));
   // The other processes may not even see the folder of the checkpoint.
   SEMRANK_RETURN_IF_ERROR(BroadcastState());
+  // The batches of an epoch would begin outside their list.
+  if (history_.current.num_batches > batches_per_epoch_) {
+    return absl::DataLossError(
+        absl::StrFormat("%s has %d batches of epoch %d, and an epoch has %d",
+                        checkpoint_.path(), history_.current.num_batches,
+                        history_.epoch(), batches_per_epoch_));
+  }
   // Adam's correction counts steps, which are not a tensor of the state.
   trainer_->Restored(num_steps());
   // Early stopping has no state in the checkpoint: it is replayed.

@@ -48,6 +48,7 @@ TEST_F(RunIdentityTest, WhatDecidesTheWeightsIsPartOfIt) {
            [](TrainOptions& o) { o.batch_size = 7; },
            [](TrainOptions& o) { o.data.memory_limit = 1 << 20; },
            [](TrainOptions& o) { o.data.valid_fraction = 0.5; },
+           [](TrainOptions& o) { o.data.max_text_bytes = 7; },
            [](TrainOptions& o) { o.tower.embedding_dim = 7; },
            [](TrainOptions& o) { o.ssi.variant = v1::SSI_VARIANT_SYMMETRIC; },
            [](TrainOptions& o) { o.ssi.dense_words = 1; },
@@ -61,6 +62,23 @@ TEST_F(RunIdentityTest, WhatDecidesTheWeightsIsPartOfIt) {
     EXPECT_NE(Describe(kSsi, change), run) << "change " << number;
     ++number;
   }
+}
+
+// The newest lists of events judge the model, and are not learned from.
+TEST_F(RunIdentityTest, JudgingByEventsIsPartOfIt) {
+  const auto with = [this](PublishMode publish, bool events) {
+    TrainOptions options = DefaultOptions(v1::TOWER_KIND_DSSM);
+    options.publish = publish;
+    (events ? options.data.event_paths
+            : options.data.train_files) = {train_file_};
+    const auto run = DescribeRun(options, v1::ModelConfig());
+    EXPECT_THAT(run, IsOk());
+    return run.value_or("");
+  };
+  EXPECT_NE(with(PublishMode::kIfBetter, true),
+            with(PublishMode::kAlways, true));
+  EXPECT_EQ(with(PublishMode::kIfBetter, false),
+            with(PublishMode::kAlways, false));
 }
 
 TEST_F(RunIdentityTest, WhatOnlyTakesTimeIsNot) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "model/train/batches/in_memory_batches.h"
 #include "model/train/data/load_training_data.h"
@@ -19,6 +20,8 @@
 
 namespace semrank {
 namespace {
+
+using ::testing::HasSubstr;
 
 class TrainingStateTest : public TrainerTest {
  protected:
@@ -38,6 +41,13 @@ class TrainingStateTest : public TrainerTest {
     EXPECT_THAT(trainer, IsOk());
     return TrainingState(options_, *std::move(trainer), batches_->num_batches(),
                          checkpoint_, SingleProcess());
+  }
+
+  // For the states that are made from now on.
+  void SetResume() {
+    options_.checkpoint = {.batches = 1, .resume = true};
+    checkpoint_ =
+        Checkpoint(options_.checkpoint, options_.data.model_dir, "{}");
   }
 
   // All mini-batches of the next epoch, and its validation loss.
@@ -104,9 +114,7 @@ TEST_F(TrainingStateTest, AnEpochThatDivergedIsNeverTheBestNorAfterResuming) {
   RunEpoch(std::nan(""), written);
   EXPECT_EQ(written.best().epoch, 2);
   written.WriteCheckpoint();
-  checkpoint_ =
-      Checkpoint({.batches = 1, .resume = true}, options_.data.model_dir, "{}");
-  options_.checkpoint.resume = true;
+  SetResume();
   TrainingState resumed = MakeState();
   ASSERT_THAT(resumed.Begin(), IsOk());
   EXPECT_EQ(resumed.best().epoch, 2);
@@ -121,9 +129,7 @@ TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
   RunEpoch(2.0, written);
   written.WriteCheckpoint();
 
-  checkpoint_ =
-      Checkpoint({.batches = 1, .resume = true}, options_.data.model_dir, "{}");
-  options_.checkpoint.resume = true;
+  SetResume();
   TrainingState resumed = MakeState();
   EXPECT_NE(WeightsOf(resumed), WeightsOf(written));
   resumed.history().start = absl::Now();
@@ -141,6 +147,36 @@ TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
 
   resumed.RemoveCheckpoint();
   EXPECT_FALSE(checkpoint_.Exists());
+}
+
+TEST_F(TrainingStateTest, APositionOutsideTheEpochIsDamage) {
+  TrainingState written = MakeState();
+  SetResume();
+  for (const int excess : {0, 1}) {
+    written.history().current.num_batches = batches_->num_batches() + excess;
+    written.WriteCheckpoint();
+    const auto code =
+        excess == 0 ? absl::StatusCode::kOk : absl::StatusCode::kDataLoss;
+    EXPECT_EQ(MakeState().Begin().code(), code) << excess;
+  }
+}
+
+TEST_F(TrainingStateTest, ABestEpochOfOtherShapesIsDamage) {
+  TrainingState written = MakeState();
+  ASSERT_THAT(written.Begin(), IsOk());
+  RunEpoch(1.0, written);
+  std::vector<TensorView> views = written.trainer().Weights();
+  views[0].shape = {1};
+  TensorCopies other;
+  other.Assign(views);
+  SetResume();
+  for (const TensorCopies& best : {other, TensorCopies()}) {
+    ASSERT_THAT(checkpoint_.Write(written.history(), written.trainer(), best),
+                IsOk());
+    EXPECT_THAT(MakeState().Begin(),
+                StatusIs(absl::StatusCode::kDataLoss,
+                         HasSubstr("has no best." + views[0].name)));
+  }
 }
 
 TEST_F(TrainingStateTest, ACheckpointIsLeftAloneWithoutResume) {
