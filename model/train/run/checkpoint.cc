@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -360,16 +361,17 @@ bool Checkpoint::IsOwn() const {
   return identity != metadata->end() && identity->second == identity_;
 }
 
-bool Checkpoint::IsOfRefusedRun() const {
+std::optional<RunHistory> Checkpoint::ReadHistory() const {
   const auto metadata = ReadMetadata(path_);
-  if (!metadata.ok() || !metadata->contains(kHistory)) return false;
-  const auto history = ParseHistory(metadata->at(kHistory));
-  return history.ok() && history->refused;
+  if (!metadata.ok() || !metadata->contains(kHistory)) return std::nullopt;
+  auto history = ParseHistory(metadata->at(kHistory));
+  return history.ok() ? std::optional(*std::move(history)) : std::nullopt;
 }
 
 absl::Status Checkpoint::Remove() const {
   // Another run may have replaced it, if the lock could not be taken.
-  if (!IsOwn() && !IsOfRefusedRun()) return absl::OkStatus();
+  const auto history = ReadHistory();
+  if (!IsOwn() && !(history && history->refused)) return absl::OkStatus();
   if (std::remove(path_.c_str()) != 0) {
     return ErrnoStatus(errno, "remove", path_);
   }

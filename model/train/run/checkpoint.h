@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -57,6 +58,10 @@ class Checkpoint {
   bool IsOwn() const;
   bool enabled() const { return options_.enabled(); }
 
+  // The history of a checkpoint whose tensors are not checked; nullopt if there
+  // is none that can be read.
+  std::optional<RunHistory> ReadHistory() const;
+
   // Call it once after each mini-batch.
   bool IsDue();
   // After an error of the file system the old checkpoint is still there.
@@ -71,8 +76,6 @@ class Checkpoint {
   absl::Status Remove() const;
 
  private:
-  bool IsOfRefusedRun() const;
-
   CheckpointOptions options_;
   std::string path_;
   std::string identity_;

@@ -163,11 +163,13 @@ absl::StatusOr<LexicalTrial> FirstLexicalWeight(const TrainOptions& options,
   if (!FitsLexicalWeight(options)) {
     return LexicalTrial{.weight = *options.features.lexical_weight};
   }
+  if (data.stream != nullptr) return LexicalTrial();
   const bool resumes = workers.processes.is_first() &&
                        options.checkpoint.resume && checkpoint.Exists();
-  if (data.stream != nullptr ||
-      workers.processes.Broadcast(resumes ? 1.0 : 0.0) == 1) {
-    return LexicalTrial();
+  if (workers.processes.Broadcast(resumes ? 1.0 : 0.0) == 1) {
+    // The others need no weight until the history of the first is restored.
+    const auto history = resumes ? checkpoint.ReadHistory() : std::nullopt;
+    return LexicalTrial{.weight = history ? history->lexical_weight : 0};
   }
   return RunLexicalTrial(options, data, workers);
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "absl/strings/str_format.h"
 #include "model/format/model_bundle.h"
 #include "model/train/run/train.h"
@@ -125,6 +127,39 @@ TEST_F(LexicalWeightTest, OfAStreamIsFittedOnItsHeldOutPairs) {
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, TrainModel(options_));
   EXPECT_GT(Published().lexical().weight(), 0.1);
   EXPECT_LT(Published().training().num_pairs(), 4000);
+}
+
+TEST_F(LexicalWeightTest, AResumedRunComparesWithTheSameStart) {
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary start, TrainModel(options_));
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
+  options_.features.given =
+      std::make_shared<const Featurizer>(model->featurizer());
+  options_.initial_model = {.version_dir = start.version_dir,
+                            .weights_sha256 = model->version().weights_sha256};
+  options_.features.lexical = "auto";
+  options_.data.valid_fraction = 0.25;
+  options_.data.judge_fraction = 0.2;
+  options_.checkpoint.batches = 1;
+  options_.force = true;
+  options_.epochs = 1;
+  const auto train = [this](const char* model_dir) {
+    options_.data.model_dir = dir_.File(model_dir);
+    return TrainModel(options_);
+  };
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary whole, train("models/whole"));
+  ASSERT_OK_AND_ASSIGN(const auto fitted, LoadModel(options_.data.model_dir));
+  ASSERT_GT(fitted->config().lexical().weight(), 0);
+
+  // The run fails when its epoch is to be judged.
+  options_.publish = PublishMode::kIfBetter;
+  options_.served_version_dir = dir_.File("none/1");
+  EXPECT_THAT(train("models/shop"), StatusIs(absl::StatusCode::kNotFound));
+  options_.publish = PublishMode::kAlways;
+  options_.checkpoint.resume = true;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary resumed, train("models/shop"));
+  ASSERT_TRUE(whole.comparison && whole.comparison->start);
+  ASSERT_TRUE(resumed.comparison && resumed.comparison->start);
+  EXPECT_EQ(resumed.comparison->start->mean, whole.comparison->start->mean);
 }
 
 }  // namespace
