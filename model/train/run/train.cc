@@ -299,8 +299,12 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
       RunInputs inputs,
       processes.Agree(ReadInputs(options, processes.is_first(), bad_lines)));
   TrainingData& data = *inputs.data;
-  // All processes have read the same clicks.
-  if (auto reason = DescribeTooFewClicks(options, data)) {
+  // Hosts may see different folders of events. A process that returned alone
+  // would leave the others waiting.
+  auto reason = DescribeTooFewClicks(options, data);
+  SEMRANK_RETURN_IF_ERROR(
+      processes.CheckSame(reason.has_value() ? 1 : 0, "training files"));
+  if (reason) {
     return TrainingSummary{.outcome = RunOutcome::kUnchanged,
                            .reason = *std::move(reason),
                            .model_dir = options.data.model_dir};

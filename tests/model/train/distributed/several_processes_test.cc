@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "model/events/event.h"
+#include "model/events/event_files.h"
+#include "model/events/event_frames.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/distributed/exchange.h"
 #include "model/train/options/resolve_options.h"
@@ -255,6 +259,43 @@ TEST_F(RunOfTwoTest, BothReadTheValidationPairs) {
   options_.force = true;
   ASSERT_THAT(ResolveOptions(options_), IsOk());
   EXPECT_THAT(Train(), Each(IsOk()));
+}
+
+// A file of events, whose last fifth judges.
+std::string EventsOfLists(int num_lists) {
+  std::string lines;
+  for (int i = 0; i < num_lists; ++i) {
+    const std::string id = std::to_string(i);
+    const std::int64_t time_ms = 1000 * (i + 1);
+    AppendLine(
+        Impression{.id = id,
+                   .time_ms = time_ms,
+                   .query = "query " + id,
+                   .results = {{.title = "title " + id}, {.title = "other"}}},
+        lines);
+    AppendLine(Event{.id = "click" + id,
+                     .impression = id,
+                     .kind = "click",
+                     .position = 1,
+                     .time_ms = time_ms + 10},
+               lines);
+  }
+  std::string file;
+  AppendEventFrame(lines, file);
+  return file;
+}
+
+TEST_F(RunOfTwoTest, OneWithTooFewNewClicksEndsBoth) {
+  const std::string paths[] = {
+      dir_.Write(EventFileName(0, 1), EventsOfLists(150)),
+      dir_.Write(EventFileName(0, 2), EventsOfLists(20))};
+  options_.data.train_files.clear();
+  options_.publish = PublishMode::kIfBetter;
+  EXPECT_THAT(Train([&](int rank, TrainOptions& options) {
+                options.data.event_paths = {paths[rank]};
+              }),
+              Each(StatusIs(absl::StatusCode::kInternal,
+                            HasSubstr("other training files"))));
 }
 
 }  // namespace
