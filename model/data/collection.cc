@@ -42,8 +42,9 @@ std::string UseText(const FileDocument& document, int normalizer_version,
   if (id.size() > kMaxIdBytes) {
     return absl::StrFormat("the id has more than %d bytes", kMaxIdBytes);
   }
-  // Qrels and runs separate their fields by blanks.
-  if (id.empty() || id.find(' ') != std::string::npos) {
+  // Qrels and runs separate their fields by blanks and tabs, and their records
+  // by lines; ids of CSV and JSON may have any of these.
+  if (id.find_first_of(" \t\r\n") != std::string::npos || id.empty()) {
     return absl::StrFormat("the id '%s' is empty or contains a blank", id);
   }
   const absl::Status status =

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -123,6 +124,20 @@ TEST_F(CollectionTest, DocumentsAndQueriesMayBeCsvOrJson) {
                        ReadCollection(files, bad_lines_));
   EXPECT_THAT(collection.documents, ElementsAre("apple pie"));
   EXPECT_EQ(collection.queries[0].id, "7");
+}
+
+TEST_F(CollectionTest, IdsOfJsonHaveNoTabsOrLines) {
+  for (const char* id : {"a\\tb", "a\\nb", "a\\rb"}) {
+    BadLines none(0);
+    const CollectionFiles files{
+        dir_.Write("docs.jsonl",
+                   absl::StrCat("{\"id\": \"", id, "\", \"title\": \"a\"}\n")),
+        dir_.Write("queries.tsv", "q1\ta\n"),
+        dir_.Write("qrels.txt", "q1 0 d1 1\n")};
+    EXPECT_THAT(ReadCollection(files, none),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("is empty or contains a blank")));
+  }
 }
 
 TEST_F(CollectionTest, AnArrayOrAnOpenQuoteIsNamed) {
