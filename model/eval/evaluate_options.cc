@@ -64,6 +64,11 @@ absl::Status ResolveRankers(EvaluateCommandOptions& options) {
     return FlagError("hybrid", hybrid, "--ranker is the same");
   }
   for (std::string& ranker : rankers) {
+    // The sum would be the name of another file.
+    if (!hybrid.empty() && ranker.starts_with(kRunPrefix)) {
+      return FlagError("hybrid", hybrid,
+                       "cannot be added to the run " + ranker);
+    }
     // --ranker=bm25,model --hybrid=bm25: BM25 stays alone, for comparison.
     if (!hybrid.empty() && ranker != hybrid) ranker += "+" + hybrid;
     SEMRANK_RETURN_IF_ERROR(CheckRanker("ranker", given, ranker, options));

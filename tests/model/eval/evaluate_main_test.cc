@@ -77,6 +77,8 @@ TEST_F(EvaluateMainTest, WrongFlagsExitWithTwoAndAReason) {
   ExpectWrongUse({}, "--model_dir: needed by --ranker=model");
   ExpectWrongUse({"--ranker=bm25", "--hybrid=bm25"}, "--hybrid=bm25");
   ExpectWrongUse({"--ranker=bm25", "--hybrid=model"}, "--hybrid=model");
+  ExpectWrongUse({"--ranker=bm25,run:x", "--hybrid=letter_tfidf"},
+                 "--hybrid=letter_tfidf: cannot be added to the run run:x");
   ExpectWrongUse({"--ranker=bm25", "--candidates=some"}, "--candidates=some");
   ExpectWrongUse({"--ranker=bm25", "--gain=3"}, "--gain=3");
   ExpectWrongUse({"--ranker=bm25", "--output=xml"}, "--output=xml");
