@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -247,7 +248,8 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   }
   for (const std::string& path : data.event_paths) {
     std::vector<std::string> files = {path};
-    if (std::filesystem::is_directory(path)) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
       SEMRANK_ASSIGN_OR_RETURN(files, ListEventFiles(path));
     }
     SEMRANK_RETURN_IF_ERROR(AddFiles("events " + path, files, run));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -43,8 +44,9 @@ Place PlaceOf(const std::string& path) {
   std::filesystem::path folder(path);
   if (!folder.has_filename()) folder = folder.parent_path();
   const auto version = ParseVersionName(folder.filename().string());
+  std::error_code error;
   // A model may have a number for its name; only a version has a manifest.
-  if (!version || !std::filesystem::exists(folder / kManifestFile)) {
+  if (!version || !std::filesystem::exists(folder / kManifestFile, error)) {
     return {.model_dir = path, .version = 0};
   }
   const std::filesystem::path parent = folder.parent_path();

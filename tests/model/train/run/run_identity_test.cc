@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -14,6 +15,8 @@
 
 namespace semrank {
 namespace {
+
+using ::testing::Not;
 
 // Each changes one setting.
 using Change = void (*)(TrainOptions&);
@@ -79,6 +82,13 @@ TEST_F(RunIdentityTest, JudgingByEventsIsPartOfIt) {
             with(PublishMode::kAlways, true));
   EXPECT_EQ(with(PublishMode::kIfBetter, false),
             with(PublishMode::kAlways, false));
+}
+
+// The system refuses to look for a name of 300 bytes.
+TEST_F(RunIdentityTest, EventsThatCannotBeReadAreAnError) {
+  TrainOptions options = DefaultOptions(v1::TOWER_KIND_DSSM);
+  options.data.event_paths = {dir_.File(std::string(300, 'a'))};
+  EXPECT_THAT(DescribeRun(options, v1::ModelConfig()), Not(IsOk()));
 }
 
 TEST_F(RunIdentityTest, WhatOnlyTakesTimeIsNot) {

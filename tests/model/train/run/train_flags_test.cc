@@ -61,6 +61,13 @@ TEST_F(TrainFlagsTest, HelpShowsTheDefaultsThatHold) {
   }
 }
 
+// The system refuses to look for it, so that it does not even say "not found".
+TEST_F(TrainFlagsTest, AStartThatCannotBeLookedForIsNamed) {
+  const std::string start = std::string(300, 'a') + "/3";
+  const absl::Status status = Parse({"--init_from=" + start}).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr(start));
+}
+
 TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
   ASSERT_OK_AND_ASSIGN(
       const TrainOptions options,
