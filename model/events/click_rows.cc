@@ -1,6 +1,7 @@
 #include "model/events/click_rows.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "absl/strings/str_format.h"
@@ -16,13 +17,19 @@ void AppendField(std::string_view text, std::string& lines) {
   lines += '\t';
 }
 
+// A line of --train may have any count, and a sum that wraps to 0 impressions
+// has no click rate.
+void AddSaturated(std::uint32_t count, std::uint32_t& sum) {
+  sum += std::min(count, std::numeric_limits<std::uint32_t>::max() - sum);
+}
+
 }  // namespace
 
 void ClickRows::Add(TextId query, TextId title, std::uint32_t position,
                     std::uint32_t clicks, std::uint32_t impressions) {
   Sums& sums = sums_[{query, title, position}];
-  sums.clicks += clicks;
-  sums.impressions += impressions;
+  AddSaturated(clicks, sums.clicks);
+  AddSaturated(impressions, sums.impressions);
 }
 
 // The order of the hash map differs from run to run; that of the rows must not,

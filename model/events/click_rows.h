@@ -30,7 +30,8 @@ struct ClickRow {
 
 class ClickRows {
  public:
-  // Counts impressions of a title and clicks on them. `position` is from 1.
+  // Counts impressions of a title and clicks on them, up to 2^32 - 1 each.
+  // `position` is from 1.
   void Add(TextId query, TextId title, std::uint32_t position,
            std::uint32_t clicks, std::uint32_t impressions = 1);
 
