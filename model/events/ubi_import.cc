@@ -1,5 +1,6 @@
 #include "model/events/ubi_import.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "absl/strings/str_format.h"
@@ -13,18 +14,17 @@
 namespace semrank {
 namespace {
 
-// Hashes the names of a record and adds it; returns why it cannot be used. The
-// join attaches clicks by time, so a record without one is useless.
-std::string Add(EventRecord& record, const KeyedHash& hash,
-                SortedRecords& records) {
+// Hashes the names of a record and adds it.
+void Add(EventRecord& record, const KeyedHash& hash, SortedRecords& records) {
   if (auto* impression = std::get_if<Impression>(&record)) {
     impression->session = hash(HashedKind::kSession, impression->session);
     impression->user = hash(HashedKind::kUser, impression->user);
   }
-  if (TimeOf(record) == 0) return "has no timestamp";
   records.Add(record);
-  return "";
 }
+
+// The join attaches clicks by time, so a record without one is useless.
+bool HasTime(const EventRecord& record) { return TimeOf(record) != 0; }
 
 // Both files may have records of both kinds: a record says itself what it is.
 absl::Status ReadUbiFile(const std::string& path,
@@ -39,11 +39,12 @@ absl::Status ReadUbiFile(const std::string& path,
         if (line.empty() || is_full) return {};
         absl::StatusOr<UbiRecords> parsed = parser.Parse(line);
         if (!parsed.ok()) return std::string(parsed.status().message());
-        counts.ignored += parsed->num_ignored;
-        for (EventRecord& record : parsed->records) {
-          std::string problem = Add(record, hash, records);
-          if (!problem.empty()) return problem;
+        // A line is used as a whole or not at all, as by UbiParser.
+        if (!std::ranges::all_of(parsed->records, HasTime)) {
+          return std::string("has no timestamp");
         }
+        counts.ignored += parsed->num_ignored;
+        for (EventRecord& record : parsed->records) Add(record, hash, records);
         is_full = records.num_bytes() > options.max_bytes;
         return {};
       }));

@@ -118,5 +118,21 @@ TEST_F(UbiImportTest, TooManyRecordsAreAnError) {
                                            HasSubstr("fewer days")));
 }
 
+TEST_F(UbiImportTest, AReportWithARecordWithoutTimeIsDropped) {
+  dir_.Write("queries.ndjson",
+             R"({"query_id": "q", "user_query": "x", "timestamp": 1})"
+             "\n");
+  dir_.Write("events.ndjson",
+             R"({"action_name": "click", "query_id": "q", "timestamp": 3})"
+             "\n"
+             R"([{"action_name": "click", "query_id": "q", "timestamp": 2},)"
+             R"( {"action_name": "click", "query_id": "q"}])"
+             "\n");
+  ASSERT_OK_AND_ASSIGN(const ImportedRecords imported, ImportUbi(Options()));
+  EXPECT_EQ(imported.impressions, 1);
+  EXPECT_EQ(imported.events, 1);
+  EXPECT_EQ(imported.bad_lines, 1);
+}
+
 }  // namespace
 }  // namespace semrank
