@@ -246,8 +246,8 @@ std::string DescribeResult(const TrainingSummary& summary) {
   }
   if (summary.outcome == RunOutcome::kRejected) {
     return absl::StrFormat(
-        "%s\nreport: %s/%s\nThe served model stays. --publish=always, or "
-        "--force, would publish this one.\n",
+        "%s\nreport: %s/%s\nThe served model stays. --force would publish this "
+        "one.\n",
         summary.reason, summary.version_dir, kReportFile);
   }
   std::string text;
