@@ -55,9 +55,10 @@ HWY_INLINE float Exp(float x) {
   // ln 2 in two parts (Cody and Waite): kLn2High has 9 significant bits, so n
   // kLn2High is exact and the subtraction loses nothing.
   constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  const float clamped = x < kLowest ? kLowest : x;
+  // NaN becomes kLowest here, because it has no integer, and stays NaN in r.
+  const float clamped = x > kLowest ? x : kLowest;
   const float n = (clamped * 1.44269504f + kRound) - kRound;
-  const float r = (clamped - n * kLn2High) - n * kLn2Low;
+  const float r = (x - n * kLn2High) - n * kLn2Low;
   float series = 1.0f / 5040;
   series = series * r + 1.0f / 720;
   series = series * r + 1.0f / 120;

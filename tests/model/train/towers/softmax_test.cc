@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "model/train/towers/training_kernels.h"
@@ -23,6 +24,13 @@ TEST(ExpTest, IsZeroFarBelow) {
   std::vector<float> values = {-87.5f, -1000, kLeftOut};
   ExpNonPositive(values);
   EXPECT_EQ(values, std::vector<float>(3, 0));
+}
+
+// A run whose weights have outgrown single precision is found by its loss.
+TEST(ExpTest, OfNaNIsNaN) {
+  std::vector<float> values(20, std::numeric_limits<float>::quiet_NaN());
+  ExpNonPositive(values);
+  for (const float value : values) EXPECT_TRUE(std::isnan(value));
 }
 
 struct SoftmaxCase {
