@@ -63,7 +63,8 @@ struct ReplyLimits {
 
 // One connection. A deadline limits a whole call, however slowly the reply
 // arrives; hiredis itself limits only each read. After an error the connection
-// is unusable, unless the server replied with the error. Not thread-safe.
+// is unusable, unless the server replied with the error and is not a read-only
+// replica. Not thread-safe.
 class RedisConnection {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
@@ -124,9 +125,10 @@ class RedisConnection {
   bool usable_ = true;
 };
 
-// Returns an IP address of a host; empty = there is none.
+// Returns an IP address of a host; empty = there is none. Must be thread-safe;
+// may block.
 using RedisResolver = std::function<std::string(const std::string& host)>;
-// Asks the system.
+// The first address that getaddrinfo finds.
 std::string FirstAddress(const std::string& host);
 
 // Connections that are opened when they are needed, and kept. Thread-safe.
@@ -153,8 +155,9 @@ class RedisPool {
   // Must be called before the first call. Keeps the last address if there is no
   // answer. Connections to an earlier address are not used again.
   void LookUpAddress();
-  // Calls LookUpAddress if a call has failed since the last look-up, because
-  // the name may lead to another server. Returns whether one has.
+  // Calls LookUpAddress if a Call has failed since the last look-up with
+  // Unavailable or DeadlineExceeded, because the name may lead to another
+  // server. May block as LookUpAddress does. Returns whether one has failed.
   bool LookUpAfterFailure();
   // Prefixes an error with the name; OK stays OK.
   absl::Status Named(const absl::Status& status) const;
@@ -165,8 +168,9 @@ class RedisPool {
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands, Deadline deadline,
       const ReplyLimits& limits = {});
-  // Opens a connection for the caller alone, beside those of the pool. Its
-  // calls are not repeated, and errors do not name the server.
+  // Opens a connection for the caller alone, which does not count towards
+  // max_connections. Its calls are not repeated, their errors do not name the
+  // server, and LookUpAfterFailure ignores them.
   absl::StatusOr<ConnectionPtr> Connect(Deadline deadline) const;
 
  private:

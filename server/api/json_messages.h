@@ -41,7 +41,8 @@ using AppendRow =
 void AppendRows(std::string_view rows, std::size_t row_bytes, AppendRow append,
                 std::string& json);
 
-// The HTTP code of the same meaning.
+// The HTTP code of the same meaning: 413 for MESSAGE_TOO_LARGE, which a client
+// must not send again, otherwise that of the status code.
 int ToHttpCode(const absl::Status& status);
 
 }  // namespace semrank

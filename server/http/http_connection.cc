@@ -221,8 +221,8 @@ void HttpConnection::Parse(std::string_view input) {
     if (!body->send_continue) return Parse(input);
   }
   input_ = std::string(input);
-  // A call that was refused in its body still holds it. It must neither end
-  // another body nor be refused again.
+  // The body of a refused call is about to be dropped. Counting it could end
+  // another body, or refuse the call a second time.
   if (!std::holds_alternative<HttpResponse>(step)) {
     while (!exchange_->CountBody()) {
       if (!EndSlowestBody()) return;

@@ -19,8 +19,8 @@ namespace semrank {
 
 class HttpConnection;
 
-// FairShare bounds nothing for a share of 1, and it is the only bound on the
-// bytes of unfinished bodies.
+// The most that one caller may have of the bytes of unfinished bodies. Below 1,
+// because FairShare limits nothing at 1, and nothing else limits these bytes.
 inline constexpr double kMaxShareOfUnfinished = 0.99;
 
 class HttpConnections {

@@ -131,8 +131,8 @@ void UnaryCall::Done(const absl::Status& status) {
       *raw_.context,
       static_cast<std::int64_t>(raw_.request->Length() +
                                 raw_.response->Length() + kCallBytes));
-  // A handler may use the server's parts to its end, and a server that stops
-  // waits for calls only until Finish.
+  // A handler may use the server's parts until it is destroyed, and a server
+  // that stops waits for calls only until Finish.
   SetHandler(nullptr);
   // From here on gRPC may destroy the context and the buffers.
   reactor_->Finish(final_status);
