@@ -175,10 +175,11 @@ void LoadRun::KeepRate() {
       call = TakeIdle();
     }
     if (call == nullptr || Over(Clock::now())) {
-      // Everything that was still due counts as unsent, so that a stalled
-      // server cannot improve its report.
-      const std::chrono::duration<double> left = end_ - std::max(due, begin_);
-      num_unsent_ = std::llround(left / interval);
+      // Everything that was due counts as unsent, so that a stalled server
+      // cannot improve its report. After Ctrl-C nothing more becomes due.
+      const auto end = Interrupted() ? std::min(end_, Clock::now()) : end_;
+      const std::chrono::duration<double> left = end - std::max(due, begin_);
+      num_unsent_ = std::max(0LL, std::llround(left / interval));
       break;
     }
     if (absl::FromChrono(Clock::now() - due) > kLate && due >= begin_) {
@@ -194,10 +195,12 @@ void LoadRun::KeepRate() {
 void LoadRun::Count(const LoadCall& call) {
   const Clock::time_point now = Clock::now();
   // With a rate, the calls that were due in the measurement count, also those
-  // answered after it; else the responses that came in it.
+  // answered after it. Else the responses that came in it count, and later
+  // failures: a server that stops answering must not look idle.
   const bool has_rate = options_.rate > 0;
-  const bool counts =
-      has_rate ? call.due >= begin_ : now >= begin_ && now <= end_;
+  const bool counts = has_rate
+                          ? call.due >= begin_
+                          : now >= begin_ && (now <= end_ || !call.status.ok());
   if (!counts) return;
   ++num_counted_;
   if (has_rate) report_.lateness.Record(absl::FromChrono(call.sent - call.due));
@@ -253,10 +256,13 @@ void LoadRun::HandleResponses() {
                     options_.rate * absl::ToDoubleSeconds(options_.duration)),
                 "calls");
   }
+  // In a closed loop this thread sends, and sends nothing after Ctrl-C.
+  const bool sends_here = options_.rate == 0;
   bool cancelled = false;
   while (!all_sent_ || num_in_flight_ > 0) {
     HandleEvent();
-    if (Interrupted() && all_sent_ && !std::exchange(cancelled, true)) {
+    if (Interrupted() && (all_sent_ || sends_here) &&
+        !std::exchange(cancelled, true)) {
       CancelCalls();
     }
     // With what was due but is never sent, so that the bar ends at 100 %.
@@ -289,9 +295,7 @@ LoadReport LoadRun::Run() {
   } else {
     while (LoadCall* const call = TakeIdle()) {
       Send(Clock::now(), *call);
-      if (!Interrupted()) continue;
-      all_sent_ = true;
-      break;
+      if (Interrupted()) break;
     }
   }
   HandleResponses();

@@ -99,9 +99,12 @@ TEST(LoadReportTest, GoodputAndRefusalsAreInTheJson) {
 
 class LoadTest : public ::testing::Test {
  protected:
-  LoadReport Run(const LoadOptions& options) {
+  LoadReport Run(const LoadOptions& options,
+                 absl::Duration deadline = absl::Seconds(30)) {
     LoadRequests requests({.titles = {"image editor"}, .num_titles = 2});
-    return RunLoad({.address = server_.address()}, options, requests).value();
+    return RunLoad({.address = server_.address(), .deadline = deadline},
+                   options, requests)
+        .value();
   }
 
   FakeServer server_;
@@ -186,9 +189,32 @@ TEST_F(LoadTest, FailuresAreCountedByCodeAndNotRetried) {
   EXPECT_EQ(report.refusals.count(), 3);
 }
 
-// Whether the calls go over a stream.
-class InterruptedLoadTest : public LoadTest,
-                            public ::testing::WithParamInterface<bool> {
+TEST_F(LoadTest, AClosedLoopCountsCallsThatAreNeverAnswered) {
+  // The handlers may return after the test.
+  const auto end = std::make_shared<absl::Notification>();
+  server_.OnRank([end](const v1::RankRequest& request, v1::RankResponse* out) {
+    end->WaitForNotification();
+    return RankInOrder(request, out);
+  });
+  const LoadReport report = Run({.inflight = 2,
+                                 .duration = absl::Milliseconds(100),
+                                 .warmup = absl::ZeroDuration()},
+                                absl::Milliseconds(300));
+  end->Notify();
+  EXPECT_EQ(report.latencies.count(), 0);
+  EXPECT_THAT(report.num_failed,
+              ElementsAre(Pair(absl::StatusCode::kDeadlineExceeded, 2)));
+}
+
+struct InterruptedLoadCase {
+  std::string name;
+  double rate;
+  bool stream;
+};
+
+class InterruptedLoadTest
+    : public LoadTest,
+      public ::testing::WithParamInterface<InterruptedLoadCase> {
  protected:
   ~InterruptedLoadTest() override { CatchInterrupts(); }
 };
@@ -201,18 +227,26 @@ TEST_P(InterruptedLoadTest, ASignalEndsTheRunWithoutWaitingForResponses) {
     end->WaitForNotification();
     return RankInOrder(request, out);
   });
-  const LoadReport report = Run({.rate = 0.001,
+  const LoadReport report = Run({.rate = GetParam().rate,
                                  .inflight = 1,
                                  .duration = absl::Hours(1),
                                  .warmup = absl::ZeroDuration(),
-                                 .stream = GetParam()});
+                                 .stream = GetParam().stream});
   end->Notify();
   EXPECT_EQ(report.latencies.count(), 0);
   EXPECT_TRUE(report.num_failed.empty());
-  EXPECT_LT(report.duration, absl::Hours(1));
+  EXPECT_LT(report.duration, absl::Seconds(30));
+  // Not the 3,600 of the hour.
+  EXPECT_LT(report.num_unsent, 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, InterruptedLoadTest, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, InterruptedLoadTest,
+    ::testing::Values(InterruptedLoadCase{"Rate", 1, false},
+                      InterruptedLoadCase{"RateStream", 1, true},
+                      InterruptedLoadCase{"ClosedLoop", 0, false},
+                      InterruptedLoadCase{"ClosedLoopStream", 0, true}),
+    [](const auto& test) { return test.param.name; });
 
 TEST_F(LoadTest, ProgramPrintsItsMeasurements) {
   const auto run = RunProgram(
