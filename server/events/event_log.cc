@@ -25,12 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxGatheredBytes = std::size_t{1} << 20;
 // Waits that are too long are looked for this many times in max_report_wait.
 constexpr int kLooksPerWait = 20;
-// How often the writer looks for records while none comes, and while some do.
+// How often the writer looks for records while the queue is empty.
 constexpr std::chrono::milliseconds kIdleLook(100);
-constexpr std::chrono::milliseconds kBusyLook(10);
-// What a look finds enough. The lists of 100 ms would keep a core for longer
-// than a ranking takes, and a request that needs that core would wait.
-constexpr std::size_t kEnoughBytes = std::size_t{64} << 10;
 // For how long a commit yields its core. A writer that always did so would fall
 // behind where all cores are busy.
 constexpr std::chrono::milliseconds kYieldTime(10);
@@ -201,12 +197,10 @@ bool EventLog::TakeBatch(Batch& batch) {
   const MutexLock lock(mutex_);
   while (!ending_ && TimeToCommit(idle_until) > std::chrono::nanoseconds(0)) {
     changed_.WaitFor(mutex_, TimeToCommit(idle_until));
-    busy_ = !queue_.empty();
   }
   // `batch` is empty and keeps the memory of its vectors, which the next
   // records fill.
   std::swap(batch, queue_);
-  busy_ = !batch.empty();
   if (!batch.empty()) commit_began_ = Clock::now();
   // After kExpiryInterval without records the batch is empty. Run then only
   // removes old files.
@@ -219,19 +213,17 @@ std::chrono::nanoseconds EventLog::TimeToCommit(TimePoint idle_until) const {
   const TimePoint now = Clock::now();
   const std::chrono::nanoseconds age = now - queue_.first_at;
   if (queue_.empty()) {
-    return std::min<std::chrono::nanoseconds>(busy_ ? kBusyLook : kIdleLook,
-                                              idle_until - now);
+    return std::min<std::chrono::nanoseconds>(kIdleLook, idle_until - now);
   }
-  if (!queue_.reports.empty()) {
-    // A caller waits for this commit, so it comes soon; the delay gathers the
-    // reports that arrive together, which then share one sync of the disk.
-    return queue_.num_bytes >= kMaxGatheredBytes
-               ? std::chrono::nanoseconds(0)
-               : absl::ToChronoNanoseconds(options_.report_delay) - age;
-  }
-  if (queue_.num_bytes >= kEnoughBytes) return {};
-  return std::min<std::chrono::nanoseconds>(
-      kBusyLook, absl::ToChronoNanoseconds(options_.impression_delay) - age);
+  if (queue_.num_bytes >= kMaxGatheredBytes) return {};
+  // A caller waits for a commit with a report, so it comes soon; the delay
+  // gathers the reports that arrive together, which then share one sync of the
+  // disk. Each commit of impressions makes the requests of that moment slower,
+  // so commits are rare.
+  return absl::ToChronoNanoseconds(queue_.reports.empty()
+                                       ? options_.impression_delay
+                                       : options_.report_delay) -
+         age;
 }
 
 void EventLog::Commit(Batch& batch) {

@@ -5,10 +5,10 @@
 //            memory. Beyond that impressions are dropped and reports fail.
 //   Commit   one thread hashes names, makes lines of what is queued, and
 //            appends them to the sink: 5 ms after the first report, 100 ms
-//            after the first impression, or when a MiB is queued. An impression
-//            wakes no thread. While they come, the thread looks every 10 ms
-//            whether 64 KiB are queued. A commit without reports lets other
-//            threads use its core between lists, for at most 10 ms.
+//            after the first impression, or when a MiB is queued. Only the
+//            impression that fills the MiB wakes the thread. A commit without
+//            reports lets other threads use its core between lists, for at most
+//            10 ms.
 //   Sink     when it is full or cannot be reached, impressions are dropped and
 //            reports fail; the next commit that succeeds ends this. When it
 //            hangs, a report fails within `max_report_wait`, and further ones
@@ -180,8 +180,6 @@ class EventLog {
   mutable Mutex mutex_;
   CondVar changed_;
   Batch queue_ ABSL_GUARDED_BY(mutex_);
-  // Whether records came since the writer looked at the queue before.
-  bool busy_ ABSL_GUARDED_BY(mutex_) = false;
   // The callers of the queued reports and of those that are being written.
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   // nullopt = no commit is in progress.
