@@ -25,6 +25,8 @@ absl::Status CandidateScorer::BeginWith(const RankInput& input) {
   scored_.parts.Clear();
   scored_.name.reset();
   scored_.names.clear();
+  scored_.filter.reset();
+  if (!input.filter.empty()) scored_.filter.emplace(input.filter);
   SEMRANK_RETURN_IF_ERROR(
       options_.embedder.FindOrEmbedQuery(context_, input.query, scored_.query));
   scored_.part_scorer.Begin(*options_.served.model, input.scored_parts(),
@@ -174,8 +176,8 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
     const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
     if (slots[i] == RankedCatalog::kNoSlot) {
       SEMRANK_RETURN_IF_ERROR(AddNotFound(input, i, candidate));
-    } else if (input.filter.empty() ||
-               input.filter.Keeps(snapshot.record(slots[i]).packed_tags())) {
+    } else if (!scored_.filter.has_value() ||
+               scored_.filter->Keeps(snapshot.record(slots[i]).packed_tags())) {
       candidates[num_candidates++] = candidate;
     }
   }

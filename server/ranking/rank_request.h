@@ -74,6 +74,7 @@ struct RankResult {
 // The query, and the candidates scored so far: scores[i] is the score of
 // candidate number candidates[i].
 struct ScoredCandidates {
+  std::optional<TagMatcher> filter;  // null = the request has none
   QueryVector query;
   PartScorer part_scorer;  // prepared with the query
   std::vector<std::uint32_t> candidates;

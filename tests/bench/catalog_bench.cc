@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "absl/synchronization/blocking_counter.h"
 #include "model/base/thread_pool.h"
 #include "model/nn/kernels.h"
@@ -155,6 +156,30 @@ void BM_Search_NamesContinueQuery(benchmark::State& state) {
   SearchNames(state, "a title of so");
 }
 BENCHMARK(BM_Search_NamesContinueQuery)->Arg(63'666)->Apply(AlsoMillion);
+
+// Documents of 32 tags that a filter of range(0) included and as many excluded
+// tags does not know, so that every tag is compared with the whole filter.
+void BM_TagMatcher_Keeps(benchmark::State& state) {
+  const auto tags_of = [](std::string_view prefix, std::int64_t count) {
+    std::vector<std::string> tags;
+    for (std::int64_t i = 0; i < count; ++i) {
+      tags.push_back(absl::StrFormat("%s%06d", prefix, i));
+    }
+    return tags;
+  };
+  const std::vector<std::string> include = tags_of("size", state.range(0));
+  const std::vector<std::string> exclude = tags_of("shop", state.range(0));
+  const std::vector<std::string> own = tags_of("item", kMaxTagsPerDocument);
+  const std::vector<std::string_view> views(own.begin(), own.end());
+  const std::string packed = PackTags(views);
+  const TagMatcher matcher({.include = {include.begin(), include.end()},
+                            .exclude = {exclude.begin(), exclude.end()}});
+  for (auto _ : state) {
+    if (matcher.Keeps(packed)) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_TagMatcher_Keeps)->Arg(1)->Arg(16)->Arg(256);
 
 // Runs a search slice by slice; each slice queues behind the other waiting
 // work.

@@ -179,7 +179,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   }
   query.row = state.row.data();
   if (!input.filter.empty()) {
-    query.filter = &state.filter.emplace(&result.snapshot, &input.filter);
+    query.filter = &state.filter.emplace(&result.snapshot, input.filter);
   }
   state.query.emplace(&result.snapshot, std::move(query));
   const auto slice_slots = static_cast<std::size_t>(

@@ -19,9 +19,9 @@ struct IsBetter {
 
 }  // namespace
 
-SlotFilter::SlotFilter(const CatalogSnapshot* snapshot, const TagFilter* filter)
+SlotFilter::SlotFilter(const CatalogSnapshot* snapshot, const TagFilter& filter)
     : snapshot_(*snapshot),
-      filter_(*filter),
+      tags_(filter),
       verdicts_(
           std::make_unique<std::atomic<Verdict>[]>(snapshot->num_tag_sets())) {}
 
@@ -29,7 +29,7 @@ bool SlotFilter::Keeps(std::uint32_t slot) const {
   std::atomic<Verdict>& verdict = verdicts_[snapshot_.tag_set(slot)];
   const Verdict known = verdict.load(std::memory_order_relaxed);
   if (known != kUnknown) return known == kKept;
-  const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
+  const bool keeps = tags_.Keeps(snapshot_.record(slot).packed_tags());
   // Relaxed order suffices: no other data is published through it.
   verdict.store(keeps ? kKept : kDropped, std::memory_order_relaxed);
   return keeps;

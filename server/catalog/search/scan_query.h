@@ -31,8 +31,8 @@ namespace semrank {
 //   Threads  thread-safe.
 class SlotFilter {
  public:
-  // Both must outlive this.
-  SlotFilter(const CatalogSnapshot* snapshot, const TagFilter* filter);
+  // The snapshot and the filter's tags must outlive this.
+  SlotFilter(const CatalogSnapshot* snapshot, const TagFilter& filter);
 
   // `slot` must be visible in the snapshot.
   bool Keeps(std::uint32_t slot) const;
@@ -41,7 +41,7 @@ class SlotFilter {
   enum Verdict : std::uint8_t { kUnknown, kKept, kDropped };
 
   const CatalogSnapshot& snapshot_;
-  const TagFilter& filter_;
+  const TagMatcher tags_;
   // By set; threads that find one unknown at once store the same.
   const std::unique_ptr<std::atomic<Verdict>[]> verdicts_;
 };

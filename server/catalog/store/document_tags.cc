@@ -20,6 +20,18 @@ absl::Status CheckFilterTags(std::string_view field,
   return absl::OkStatus();
 }
 
+// Removes the first tag from `packed` and returns it; empty at the end, or
+// before an invalid length. A damaged store may return anything, though
+// checksums make it unlikely.
+std::string_view TakeTag(std::string_view& packed) {
+  if (packed.empty()) return {};
+  const std::size_t size = static_cast<unsigned char>(packed.front());
+  if (packed.size() <= size) return {};
+  const std::string_view tag = packed.substr(1, size);
+  packed.remove_prefix(size + 1);
+  return tag;
+}
+
 }  // namespace
 
 absl::Status CheckTags(std::string_view field,
@@ -65,22 +77,18 @@ std::string PackTags(std::span<const std::string_view> tags) {
 
 std::vector<std::string_view> UnpackTags(std::string_view packed) {
   std::vector<std::string_view> tags;
-  while (!packed.empty()) {
-    const auto size = static_cast<unsigned char>(packed.front());
-    // A damaged store may return anything, though checksums make it unlikely.
-    if (packed.size() <= size) break;
-    tags.push_back(packed.substr(1, size));
-    packed.remove_prefix(size + 1);
+  for (std::string_view tag; !(tag = TakeTag(packed)).empty();) {
+    tags.push_back(tag);
   }
   return tags;
 }
 
 // An excluded tag outweighs an included one.
-bool TagFilter::Keeps(std::string_view packed_tags) const {
-  bool included = include.empty();
-  for (const std::string_view tag : UnpackTags(packed_tags)) {
-    if (std::ranges::count(exclude, tag) > 0) return false;
-    included = included || std::ranges::count(include, tag) > 0;
+bool TagMatcher::Keeps(std::string_view packed_tags) const {
+  bool included = include_.empty();
+  for (std::string_view tag; !(tag = TakeTag(packed_tags)).empty();) {
+    if (exclude_.contains(tag)) return false;
+    included = included || include_.contains(tag);
   }
   return included;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 
 namespace semrank {
@@ -42,9 +43,24 @@ struct TagFilter {
   std::vector<std::string_view> exclude = {};
 
   bool empty() const { return include.empty() && exclude.empty(); }
-  bool Keeps(std::string_view packed_tags) const;
   // Fails for lists that CheckTags refuses, and for tags that are not UTF-8.
   absl::Status Check() const;
+};
+
+// Applies a filter to documents. A document costs one look-up for each of its
+// tags, however many tags the filter has. Const after construction.
+class TagMatcher {
+ public:
+  // Copies the lists of `filter`, but not the tags, which must outlive this.
+  explicit TagMatcher(const TagFilter& filter)
+      : include_(filter.include.begin(), filter.include.end()),
+        exclude_(filter.exclude.begin(), filter.exclude.end()) {}
+
+  bool Keeps(std::string_view packed_tags) const;
+
+ private:
+  absl::flat_hash_set<std::string_view> include_;
+  absl::flat_hash_set<std::string_view> exclude_;
 };
 
 // Numbers distinct sets of tags: documents with the same tags share a number,

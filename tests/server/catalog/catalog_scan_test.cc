@@ -38,7 +38,7 @@ class CatalogScanTest : public DocumentCatalogTest {
     for (const DocumentKeyView& key : excluded) {
       input.excluded_slots.insert(*snapshot.Find(key));
     }
-    const SlotFilter slot_filter(&snapshot, &filter);
+    const SlotFilter slot_filter(&snapshot, filter);
     if (!filter.empty()) input.filter = &slot_filter;
     const std::string normalized = NormalizeName(name).value();
     const NameQuery name_query(name, normalized);

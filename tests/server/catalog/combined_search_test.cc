@@ -227,11 +227,12 @@ std::vector<Hit> Catalog::Expect(const SearchInput& input,
   EXPECT_THAT(embedder_.Embed({*served, FakeCaller(), times}, Side::kQuery,
                               texts, query_row.data()),
               IsOk());
+  const TagMatcher tags(input.filter);
   std::vector<std::pair<CatalogHit, DocumentKeyView>> all;
   for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
     if (!snapshot.IsVisible(slot)) continue;
     const CatalogRecord& record = snapshot.record(slot);
-    if (!input.filter.Keeps(record.packed_tags())) continue;
+    if (!tags.Keeps(record.packed_tags())) continue;
     const std::string title = NormalizeText(record.title()).value();
     const DocumentKeyView key = record.key();
     CatalogHit hit = {slot,
