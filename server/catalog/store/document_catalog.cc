@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
@@ -160,15 +161,19 @@ absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
 
 absl::Status DocumentCatalog::CheckFits(
     std::span<const CatalogRecord::Pointer> records) const {
-  std::size_t num_documents = next_.num_documents + records.size();
-  // Near the limit, look up which ones replace a document and need no room.
-  if (num_documents <= max_documents_) return absl::OkStatus();
+  const std::size_t room = max_documents_ - next_.num_documents;
+  if (records.size() <= room) return absl::OkStatus();
+  // Near the limit, count the new keys: the other records replace a document,
+  // or one of this put with the same key.
+  absl::flat_hash_set<DocumentKeyView> created;
   for (const CatalogRecord::Pointer& record : records) {
     const DocumentKeyView key = record->key();
-    if (FindCurrent(commits_.HashOf(key), key).has_value()) --num_documents;
+    if (!FindCurrent(commits_.HashOf(key), key).has_value()) {
+      created.insert(key);
+    }
   }
-  return num_documents <= max_documents_ ? absl::OkStatus()
-                                         : CatalogFull(max_documents_);
+  return created.size() <= room ? absl::OkStatus()
+                                : CatalogFull(max_documents_);
 }
 
 void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,

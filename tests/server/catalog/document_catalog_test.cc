@@ -95,7 +95,8 @@ TEST_F(DocumentCatalogTest, IsFullAtItsLimit) {
   };
   EXPECT_THAT(put({1, 2, 3}), StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_EQ(catalog.GetStats().num_documents, 0u);
-  EXPECT_THAT(put({1, 2}), IsOk());
+  EXPECT_THAT(put({1, 1}), IsOk());  // one document
+  EXPECT_THAT(put({1, 2, 2}), IsOk());
   EXPECT_THAT(put({2, 1}), IsOk());  // only replaced
   EXPECT_THAT(put({3}), StatusIs(absl::StatusCode::kResourceExhausted));
 }
