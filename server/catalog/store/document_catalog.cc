@@ -314,7 +314,12 @@ void DocumentCatalog::FreeSlots(CommitNumber oldest_read) {
 
 absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   const MutexLock lock(writer_mutex_);
-  // Drops a model that is being prepared.
+  // Drops a model that is being prepared. Rows that a rollback has found stay:
+  // it may begin again.
+  if (next_rows_ != nullptr && next_model_commit_ > 0) {
+    previous_rows_ = std::move(next_rows_);
+    previous_commit_ = next_model_commit_;
+  }
   next_rows_ = nullptr;
   next_model_ = nullptr;
   next_model_commit_ = 0;
@@ -326,14 +331,14 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   };
   if (!are_of_model(rows_)) {
     // A rollback finds the rows of the previous model, and embeds only the
-    // documents that were put since.
-    std::shared_ptr<ModelRows> model_rows = std::exchange(previous_rows_, {});
-    if (are_of_model(model_rows)) {
-      next_model_commit_ = previous_commit_;
-    } else {
-      model_rows = std::make_shared<ModelRows>(*model);
-    }
+    // documents that were put since. A third model needs their memory.
+    const bool is_rollback = are_of_model(previous_rows_);
+    if (!is_rollback) previous_rows_ = nullptr;
+    std::shared_ptr<ModelRows> model_rows =
+        is_rollback ? previous_rows_ : std::make_shared<ModelRows>(*model);
     SEMRANK_RETURN_IF_ERROR(model_rows->Reserve(slots_.num_slots()));
+    previous_rows_ = nullptr;
+    if (is_rollback) next_model_commit_ = previous_commit_;
     // Without documents the model answers at once.
     if (next_.num_documents > 0) {
       next_rows_ = std::move(model_rows);

@@ -151,6 +151,29 @@ TEST_F(DocumentCatalogTest, OnlyThePreviousModelsVectorsAreKept) {
   EXPECT_EQ(catalog_.NextModelCommit(), 0u);
 }
 
+TEST_F(DocumentCatalogTest, CancelledRollbackKeepsItsVectors) {
+  ASSERT_THAT(Put({{"a"}}).status(), IsOk());
+  const std::vector<std::uint32_t> slots = {*catalog_.TakeSnapshot().Find("a")};
+  const ServedModelPtr next = MakeServed(2);
+  ASSERT_THAT(catalog_.BeginModel(next), IsOk());
+  catalog_.AddRows(catalog_.TakeSnapshot(), slots,
+                   std::vector<float>(kDim).data());
+  catalog_.FinishModel();
+  const std::size_t bytes = catalog_.GetStats().num_bytes;
+  ASSERT_THAT(catalog_.BeginModel(served_), IsOk());
+  const CommitNumber kept = catalog_.NextModelCommit();
+  EXPECT_GT(kept, 0u);
+  ASSERT_THAT(catalog_.BeginModel(next), IsOk());
+  EXPECT_EQ(catalog_.Models().size(), 1u);
+  ASSERT_THAT(catalog_.BeginModel(served_), IsOk());
+  EXPECT_EQ(catalog_.NextModelCommit(), kept);
+  catalog_.FinishModel();
+  const CatalogSnapshot after = catalog_.TakeSnapshot();
+  EXPECT_EQ(after.model(), served_);
+  EXPECT_EQ(after.vector(slots[0])[0], 1);
+  EXPECT_EQ(catalog_.GetStats().num_bytes, bytes);
+}
+
 TEST_F(DocumentCatalogTest, TagsOfDocumentsThatLeftTakeNoMemory) {
   std::vector<std::size_t> bytes;
   for (int round = 0; round < 50; ++round) {
