@@ -39,8 +39,10 @@ class CatalogClientTest : public ::testing::Test {
       return grpc::Status::OK;
     });
   }
-  absl::StatusOr<v1::GetDocumentsResponse> Get(bool with_vectors) {
+  absl::StatusOr<v1::GetDocumentsResponse> Get(bool with_vectors,
+                                               std::int64_t version = 0) {
     v1::GetDocumentsRequest request;
+    request.mutable_model()->set_version(version);
     for (int i = 0; i < kNumKeys; ++i) request.add_ids(i);
     request.set_with_vectors(with_vectors);
     return client_->Get(request);
@@ -70,9 +72,10 @@ TEST_F(CatalogClientTest, GetStartsOverIfThatVersionIsReplaced) {
   EXPECT_EQ(response.documents_size(), kNumKeys);
 }
 
-TEST_F(CatalogClientTest, GetWithoutVectorsNamesNoVersion) {
-  ASSERT_OK_AND_ASSIGN(const v1::GetDocumentsResponse response, Get(false));
-  EXPECT_THAT(asked_, ElementsAre(0, 0));
+// A response without vectors names no model, and must not replace this one.
+TEST_F(CatalogClientTest, GetWithoutVectorsKeepsTheRequestedVersion) {
+  ASSERT_OK_AND_ASSIGN(const v1::GetDocumentsResponse response, Get(false, 3));
+  EXPECT_THAT(asked_, ElementsAre(3, 3));
   EXPECT_EQ(response.documents_size(), kNumKeys);
 }
 
