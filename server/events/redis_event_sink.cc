@@ -124,10 +124,8 @@ absl::StatusOr<std::vector<RedisReply>> RedisEventSink::Call(
   absl::StatusOr<std::vector<RedisReply>> replies =
       pool_.Call(commands, RedisPool::DeadlineIn(options_.timeout));
   // A full Redis refuses XADD, but still trims.
-  is_away_ = absl::IsUnavailable(replies.status()) ||
-             absl::IsDeadlineExceeded(replies.status());
-  // The server may have another address now.
-  if (is_away_) pool_.LookUpAddress();
+  // After other failures the server may have another address.
+  is_away_ = pool_.LookUpAfterFailure();
   return replies;
 }
 
