@@ -38,7 +38,7 @@ std::uint64_t BytesPerElement(v1::VectorEncoding encoding) {
 
 // One vector per text or document, in the requested encoding.
 template <typename Response>
-absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
+absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_rows,
                           const Response& response) {
   const v1::VectorEncoding want_encoding =
       asked == v1::VECTOR_ENCODING_UNSPECIFIED ? v1::VECTOR_ENCODING_FLOAT32
@@ -53,15 +53,15 @@ absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
   // A division, because rows times bytes may overflow 64 bits.
   const bool fits = row_bytes == 0 ? num_bytes == 0
                                    : num_bytes % row_bytes == 0 &&
-                                         num_bytes / row_bytes == num_texts;
+                                         num_bytes / row_bytes == num_rows;
   if (!fits) {
     return InvalidResponse(
-        absl::StrFormat("%d bytes of vectors for %d texts with %d dimensions",
-                        num_bytes, num_texts, response.embedding_dim()));
+        absl::StrFormat("%d bytes of vectors for %d rows with %d dimensions",
+                        num_bytes, num_rows, response.embedding_dim()));
   }
   // An int8 vector has one scale, by which its elements are multiplied.
   const std::uint64_t want_scales =
-      want_encoding == v1::VECTOR_ENCODING_INT8 ? num_texts : 0;
+      want_encoding == v1::VECTOR_ENCODING_INT8 ? num_rows : 0;
   if (static_cast<std::uint64_t>(response.scales_size()) != want_scales) {
     return Mismatch("the number of scales", response.scales_size(), "wanted",
                     want_scales);

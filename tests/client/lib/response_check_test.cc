@@ -124,9 +124,9 @@ TEST_F(CheckEmbedTextsResponseTest, OtherSizesAreInternal) {
 
 TEST_F(CheckEmbedTextsResponseTest, HugeDimensionDoesNotOverflow) {
   response_.set_embedding_dim(0xFFFFFFFF);
-  EXPECT_THAT(Check(), IsWrong("16 bytes of vectors for 2 texts"));
+  EXPECT_THAT(Check(), IsWrong("16 bytes of vectors for 2 rows"));
   response_.set_embedding_dim(0);
-  EXPECT_THAT(Check(), IsWrong("16 bytes of vectors for 2 texts"));
+  EXPECT_THAT(Check(), IsWrong("16 bytes of vectors for 2 rows"));
 }
 
 TEST_F(CheckEmbedTextsResponseTest, EncodingMustBeTheRequestedOne) {

@@ -31,14 +31,14 @@ def check_rank(request: RankRequest, response: RankResponse) -> None:
         _want("a candidate number", index, index < most, f"of candidates {most}")
 
 
-def check_vectors(asked: Any, num_texts: int, response: EmbedTextsResponse | EmbedTextsStreamResponse) -> None:
+def check_vectors(asked: Any, num_rows: int, response: EmbedTextsResponse | EmbedTextsStreamResponse) -> None:
     want = asked or VECTOR_ENCODING_FLOAT32
     _want("the encoding", response.encoding, response.encoding == want, f"wanted {want}")
     row_bytes = response.embedding_dim * BYTES_PER_ELEMENT[want]
-    if len(response.vectors) != num_texts * row_bytes:
-        raise invalid_response(f"{len(response.vectors)} bytes of vectors for {num_texts} texts "
+    if len(response.vectors) != num_rows * row_bytes:
+        raise invalid_response(f"{len(response.vectors)} bytes of vectors for {num_rows} rows "
                                f"with {response.embedding_dim} dimensions")
-    want_scales = num_texts if want == VECTOR_ENCODING_INT8 else 0
+    want_scales = num_rows if want == VECTOR_ENCODING_INT8 else 0
     _want("the number of scales", len(response.scales), len(response.scales) == want_scales, f"wanted {want_scales}")
 
 
