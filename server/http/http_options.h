@@ -51,7 +51,8 @@ struct HttpServerOptions {
   std::int64_t min_body_rate = kMinBodyRate;
   // Bytes of bodies that have not arrived completely, over all connections.
   std::int64_t max_unfinished_bytes = std::int64_t{192} << 20;
-  // The share of one caller in the calls and in those bytes (FairShare).
+  // The share of one caller in the calls and in those bytes (FairShare); in the
+  // bytes at most kMaxShareOfUnfinished (http_connections.h).
   double max_share_per_caller = 1;
   // Null = callers need no key, and have the names of their addresses.
   const AccessControl* access = nullptr;
