@@ -174,7 +174,7 @@ HttpExchange::Step HttpExchange::OnHead() {
        (parser_.get().version() <= kHttp10 ||
         !absl::EqualsIgnoreCase(Header("Transfer-Encoding"), "chunked")))) {
     parser_.get().keep_alive(false);
-    return BadRequest("Transfer-Encoding is not chunked, or not in HTTP/1.1");
+    return BadRequest("Transfer-Encoding must be chunked, in HTTP/1.1");
   }
   call_ = connections_.routes.FindCall(request_.path, request_.query);
   const HttpPage* const page = connections_.routes.FindPage(request_.path);
