@@ -8,8 +8,9 @@
 
 namespace semrank {
 
-// From now on the first of these signals, or of `also`, only sets the flag; a
-// second one, except SIGHUP, ends the process. An ignored SIGHUP stays ignored.
+// Clears the flag. From now on the first of these signals, or of `also`, only
+// sets it; a second one, except SIGHUP, ends the process. An ignored SIGHUP
+// stays ignored.
 void CatchInterrupts(std::initializer_list<int> also = {});
 // True after the first signal. Costs one read of memory.
 bool Interrupted();
