@@ -29,7 +29,8 @@ class TcpProxy {
 
   int port() const { return port_; }
   void Spoil(Answers answers) { answers_ = answers; }
-  // New connections lead to another server; the others stay.
+  // Connects clients that come later to another server. Connections that are
+  // open stay with theirs.
   void SwitchTo(int server_port) { server_port_ = server_port; }
 
  private:

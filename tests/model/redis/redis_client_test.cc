@@ -50,7 +50,7 @@ TEST_F(RedisFailoverTest, AReplicaWithoutAMasterIsAnError) {
         Call({"SET", "key", "new"}),
         StatusIs(absl::StatusCode::kUnavailable, HasSubstr("READONLY")));
   }
-  // What a replica can do is done.
+  // A replica still answers reads.
   EXPECT_THAT(Call({"GET", "key"}), IsOk());
 }
 

@@ -151,7 +151,8 @@ TEST_F(HttpServerTest, OneCallerLeavesPlacesToOthers) {
   open_gate_.set_value();
 }
 
-// The newcomer is served, and the body that has been arriving for longest ends.
+// The server refuses the body that has been arriving for longest, and serves
+// the new call.
 class UnfinishedBodiesTest : public HttpServerTest,
                              public ::testing::WithParamInterface<double> {};
 

@@ -245,7 +245,7 @@ class RunOfTwoTest : public TrainerTest {
   }
 };
 
-// There are enough of them to choose the epoch by their loss.
+// The pairs are just enough to choose the epoch by their loss.
 TEST_F(RunOfTwoTest, BothReadTheValidationPairs) {
   std::string pairs;
   for (std::size_t i = 0; i < kMinPairsForLoss; ++i) {

@@ -61,7 +61,8 @@ TEST_F(TrainFlagsTest, HelpShowsTheDefaultsThatHold) {
   }
 }
 
-// The system refuses to look for it, so that it does not even say "not found".
+// The name is longer than file systems allow, which is another error than "not
+// found".
 TEST_F(TrainFlagsTest, AStartThatCannotBeLookedForIsNamed) {
   const std::string start = std::string(300, 'a') + "/3";
   const absl::Status status = Parse({"--init_from=" + start}).status();
