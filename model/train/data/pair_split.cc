@@ -1,4 +1,4 @@
-#include "model/train/data/earlier_pairs.h"
+#include "model/train/data/pair_split.h"
 
 #include <cmath>
 #include <cstdio>

@@ -2,8 +2,8 @@
 // the pairs that the model has kept (kept_pairs.h).
 //
 //   Threads  one thread calls.
-#ifndef SEMRANK_MODEL_TRAIN_DATA_EARLIER_PAIRS_H_
-#define SEMRANK_MODEL_TRAIN_DATA_EARLIER_PAIRS_H_
+#ifndef SEMRANK_MODEL_TRAIN_DATA_PAIR_SPLIT_H_
+#define SEMRANK_MODEL_TRAIN_DATA_PAIR_SPLIT_H_
 
 #include <cstdint>
 #include <span>
@@ -48,4 +48,4 @@ std::vector<TextPair> HoldOutJudged(const DataOptions& options,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_DATA_EARLIER_PAIRS_H_
+#endif  // SEMRANK_MODEL_TRAIN_DATA_PAIR_SPLIT_H_
