@@ -23,61 +23,9 @@
 #include "model/train/data/training_features.h"
 #include "model/train/data/unaccented_queries.h"
 #include "model/train/options/model_size.h"
-#include "model/train/start/kept_pairs.h"
 
 namespace semrank {
 namespace {
-
-// The order of the steps in memory is fixed by what each needs: pairs are read
-// before any is held out, those for judging leave first, so that no other step
-// sees them, and features are chosen from what is left. Only then is the size
-// of the model known.
-
-// Returns the validation pairs that the options ask for; pairs that are held
-// out leave `train_pairs`.
-absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
-    const TrainOptions& options, const PositionWeights& weights,
-    BadLines& bad_lines, TextInterner& texts,
-    std::vector<TextPair>& train_pairs) {
-  if (!options.data.valid_pair_files.empty()) {
-    return ReadValidPairs(options, weights, bad_lines, texts);
-  }
-  if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
-  // A model that grows night by night must not be validated on what an earlier
-  // night has learned, so there a hash decides which queries are held out.
-  const double fraction = options.data.valid_fraction;
-  std::vector<TextPair> held_out =
-      options.features.grows_given
-          ? HoldOutQueriesByHash(fraction, options.seed, texts, train_pairs)
-          : HoldOutQueries(fraction, options.seed, train_pairs);
-  // There are too few pairs to hold some out.
-  if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs) ||
-      (options.data.default_valid_fraction &&
-       held_out.size() < kMinPairsForLoss)) {
-    train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
-    held_out.clear();
-    absl::FPrintF(stderr,
-                  "too few pairs to choose an epoch by held-out ones: the last "
-                  "epoch is published\n");
-  }
-  return held_out;
-}
-
-// The texts of the training pairs and of their hard negatives.
-std::vector<TextId> TextsOfVocabulary(const std::vector<TextId>& queries,
-                                      const std::vector<TextId>& titles,
-                                      const ShownTitles& shown) {
-  std::vector<TextId> ids = titles;
-  ids.insert(ids.end(), queries.begin(), queries.end());
-  for (const TextId query : queries) {
-    // Negatives are embedded too, though no pair has them.
-    const std::span<const TextId> negatives = shown.Of(query);
-    ids.insert(ids.end(), negatives.begin(), negatives.end());
-  }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
-}
 
 // Both are in ascending order.
 std::vector<TextId> Union(std::span<const TextId> a,
@@ -85,26 +33,6 @@ std::vector<TextId> Union(std::span<const TextId> a,
   std::vector<TextId> all;
   std::ranges::set_union(a, b, std::back_inserter(all));
   return all;
-}
-
-// How often each query counts in the idf, so that all of them count about as
-// much as the titles of the catalogue.
-std::int64_t QueryCount(std::span<const TextId> queries,
-                        std::span<const TextId> catalogue) {
-  return std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(catalogue.size() / queries.size()));
-}
-
-DataStatistics Describe(const std::vector<TextPair>& pairs,
-                        const TextInterner& texts,
-                        const std::vector<TextId>& queries,
-                        const std::vector<TextId>& titles) {
-  DataStatistics statistics;
-  statistics.train_pairs = std::ssize(pairs);
-  for (const TextPair& pair : pairs) statistics.clicks += pair.clicks;
-  for (const TextId id : queries) statistics.queries.Add(texts.text(id));
-  for (const TextId id : titles) statistics.titles.Add(texts.text(id));
-  return statistics;
 }
 
 // The titles of --docs, if it is given and the model has a lexical part.
@@ -152,22 +80,6 @@ TrainingData MakeData(const TrainOptions& options, const TextInterner& texts,
   return data;
 }
 
-// The file of the pairs that are kept with the model. Pairs of other files do
-// not belong to it.
-std::string KeptPairsOf(const DataOptions& options, const TextInterner& texts,
-                        const std::vector<TextPair>& train_pairs,
-                        const std::vector<TextPair>& valid_pairs,
-                        const std::vector<TextPair>& omitted) {
-  std::vector<TextPair> pairs = train_pairs;
-  // Pairs that this run held out for validation are new to the next one, which
-  // may learn from them.
-  if (options.valid_pair_files.empty()) {
-    pairs.insert(pairs.end(), valid_pairs.begin(), valid_pairs.end());
-  }
-  pairs.insert(pairs.end(), omitted.begin(), omitted.end());
-  return FormatKeptPairs(texts, pairs, options.keep_pairs);
-}
-
 // Fails as ReadPairs, PairsOfRows and ClickCounts::RemoveChance.
 absl::StatusOr<std::vector<TextPair>> ReadTrainPairs(
     const TrainOptions& options, const Clicks& clicks, BadLines& bad_lines,
@@ -185,116 +97,173 @@ absl::StatusOr<std::vector<TextPair>> ReadTrainPairs(
   return pairs;
 }
 
+// Hard negatives, if the loss uses them: of `lines`, and of --judged.
+absl::StatusOr<ShownTitles> ReadNegatives(const TrainOptions& options,
+                                          std::vector<ShownTitle> lines,
+                                          BadLines& bad_lines,
+                                          TextInterner& texts) {
+  if (!UsesShownTitles(options.loss)) return ShownTitles();
+  return ReadShownTitles(std::move(lines), options.data.judged_file, bad_lines,
+                         texts, options.data.normalizer_version);
+}
+
+// The pairs of a run in memory, and what follows from them alone.
+struct LoadedPairs {
+  TextInterner texts;
+  PairSplit split = {};
+  std::vector<TextPair> list_pairs = {};  // the clicks of judged_lists
+  ShownTitles shown = {};
+  // Distinct texts of split.train, in ascending order.
+  std::vector<TextId> queries = {};
+  std::vector<TextId> titles = {};
+  UnaccentedQueries unaccented = {};
+};
+
 // OutOfRange when the pairs do not fit.
-absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
-                                            Clicks& clicks, TextInterner texts,
-                                            BadLines& bad_lines) {
-  const PositionWeights& weights = clicks.weights;
-  std::vector<ShownTitle> shown_lines;
+absl::StatusOr<LoadedPairs> LoadPairs(const TrainOptions& options,
+                                      const Clicks& clicks, TextInterner texts,
+                                      BadLines& bad_lines) {
   const bool uses_shown = UsesShownTitles(options.loss);
-  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextPair> train_pairs,
+  std::vector<ShownTitle> shown_lines;
+  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextPair> pairs,
                            ReadTrainPairs(options, clicks, bad_lines, texts,
                                           uses_shown ? &shown_lines : nullptr));
-  SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, train_pairs));
-  SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, train_pairs, texts));
-  // The judging pairs leave before anything is counted or learned.
-  const std::vector<TextPair> judged_new =
-      HoldOutJudged(options.data, texts, train_pairs);
+  SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, pairs));
+  SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, pairs, texts));
   SEMRANK_ASSIGN_OR_RETURN(
-      std::vector<TextPair> valid_pairs,
-      TakeValidPairs(options, weights, bad_lines, texts, train_pairs));
+      PairSplit split,
+      SplitPairs(options, clicks.weights, std::move(pairs), bad_lines, texts));
+  LoadedPairs loaded = {.texts = std::move(texts), .split = std::move(split)};
+  loaded.list_pairs = PairsOfLists(clicks.judged_lists.get(), loaded.texts);
   SEMRANK_ASSIGN_OR_RETURN(
-      EarlierPairs earlier,
-      AddEarlierPairs(options, valid_pairs, texts, train_pairs));
-  // The earlier pairs have queries for judging too, of the nights that they
-  // are from.
-  std::vector<TextPair> judged_earlier;
-  if (earlier.num_added > 0) {
-    judged_earlier = HoldOutJudged(options.data, texts, train_pairs);
-    earlier.num_added -= std::ssize(judged_earlier);
-  }
-  for (const auto& held_out : {judged_new, judged_earlier}) {
-    earlier.omitted.insert(earlier.omitted.end(), held_out.begin(),
-                           held_out.end());
-  }
-  const std::vector<TextPair> list_pairs =
-      PairsOfLists(clicks.judged_lists.get(), texts);
-  ShownTitles shown;
+      loaded.shown,
+      ReadNegatives(options, std::move(shown_lines), bad_lines, loaded.texts));
+  const std::vector<TextPair>& train = loaded.split.train;
   if (uses_shown) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        shown,
-        ReadShownTitles(std::move(shown_lines), options.data.judged_file,
-                        bad_lines, texts, options.data.normalizer_version));
-    SEMRANK_RETURN_IF_ERROR(CheckShownTitles(shown, train_pairs));
+    SEMRANK_RETURN_IF_ERROR(CheckShownTitles(loaded.shown, train));
   }
-  // From here on train_pairs do not change: idf and statistics are those of
-  // what is learned from. The vocabulary has their queries without accents,
-  // too, which are trained beside them.
-  std::vector<TextId> titles = DistinctTitles(train_pairs);
-  const std::vector<TextId> queries = DistinctQueries(train_pairs);
-  UnaccentedQueries unaccented;
+  loaded.queries = DistinctQueries(train);
+  loaded.titles = DistinctTitles(train);
   if (options.loss.unaccented_queries) {
-    // Queries of --valid_pairs may be trained on; those that are held out not.
-    unaccented = FindUnaccentedQueries(
-        train_pairs,
-        {options.data.valid_pair_files.empty() ? valid_pairs
-                                               : std::vector<TextPair>(),
-         judged_new, judged_earlier},
-        texts);
+    loaded.unaccented =
+        FindUnaccentedQueries(train,
+                              {loaded.split.held_out(), loaded.split.judged_new,
+                               loaded.split.judged_earlier},
+                              loaded.texts);
   }
-  std::vector<TextId> embedded = queries;
-  for (const auto& [query, plain] : unaccented) embedded.push_back(plain);
-  SEMRANK_ASSIGN_OR_RETURN(
-      Featurizer featurizer,
-      ChooseFeatures(options.features, texts,
-                     TextsOfVocabulary(embedded, titles, shown), train_pairs,
-                     NumPaddings(options.tower), unaccented));
-  DataStatistics statistics = Describe(train_pairs, texts, queries, titles);
-  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextId> catalogue,
-                           TakeCatalogue(
-                               options, titles, [](TextId) { return true; },
-                               bad_lines, texts, statistics));
-  // The number of features is known here for the first time, and with it the
-  // size of the model.
-  SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
-      PairBytes(std::ssize(train_pairs), texts.size(), texts.num_characters()),
-      options, featurizer.num_features()));
+  return loaded;
+}
+
+// The texts of the training pairs and of their hard negatives, and the queries
+// of `unaccented` without their accents.
+std::vector<TextId> TextsOfVocabulary(const LoadedPairs& loaded,
+                                      const UnaccentedQueries& unaccented) {
+  std::vector<TextId> ids = loaded.titles;
+  ids.insert(ids.end(), loaded.queries.begin(), loaded.queries.end());
+  for (const auto& [query, plain] : unaccented) ids.push_back(plain);
+  for (const TextId query : loaded.queries) {
+    // Negatives are embedded too, though no pair has them.
+    const std::span<const TextId> negatives = loaded.shown.Of(query);
+    ids.insert(ids.end(), negatives.begin(), negatives.end());
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+// Texts of hard negatives count as well, since they are embedded, and the
+// catalogue, since it is ranked. Each query counts so often that all of them
+// weigh about as much as the titles of the catalogue.
+std::vector<float> IdfOf(const TrainOptions& options, const LoadedPairs& loaded,
+                         const std::vector<TextId>& catalogue) {
+  const std::int64_t query_count = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(catalogue.size() / loaded.queries.size()));
+  return LexicalIdfOf(
+      options.features, loaded.texts,
+      Union(TextsOfVocabulary(loaded, /*unaccented=*/{}), catalogue),
+      loaded.queries, query_count);
+}
+
+DataStatistics Describe(const LoadedPairs& loaded) {
+  const TextInterner& texts = loaded.texts;
+  DataStatistics statistics;
+  statistics.train_pairs = std::ssize(loaded.split.train);
+  for (const TextPair& pair : loaded.split.train) {
+    statistics.clicks += pair.clicks;
+  }
+  for (const TextId id : loaded.queries) statistics.queries.Add(texts.text(id));
+  for (const TextId id : loaded.titles) statistics.titles.Add(texts.text(id));
+  return statistics;
+}
+
+void PrintSizes(const LoadedPairs& loaded, const Featurizer& featurizer,
+                const BadLines& bad_lines) {
   absl::FPrintF(stderr,
                 "%d pairs (%d queries, %d titles) for training, %d for "
                 "validation, %d features, %d bad lines\n",
-                train_pairs.size(), queries.size(), titles.size(),
-                valid_pairs.size(), NumListedFeatures(featurizer),
-                bad_lines.count());
-  if (!unaccented.empty()) {
+                loaded.split.train.size(), loaded.queries.size(),
+                loaded.titles.size(), loaded.split.valid.size(),
+                NumListedFeatures(featurizer), bad_lines.count());
+  if (!loaded.unaccented.empty()) {
     absl::FPrintF(stderr, "%d queries are trained without their accents, too\n",
-                  unaccented.size());
+                  loaded.unaccented.size());
   }
-  // Texts of hard negatives count as well, since they are embedded, and the
-  // catalogue, since it is ranked.
-  std::vector<float> idf =
-      LexicalIdfOf(options.features, texts,
-                   Union(TextsOfVocabulary(queries, titles, shown), catalogue),
-                   queries, QueryCount(queries, catalogue));
-  std::string kept_pairs = KeptPairsOf(options.data, texts, train_pairs,
-                                       valid_pairs, earlier.omitted);
-  TrainingData data =
-      MakeData(options, texts, std::move(featurizer), std::move(valid_pairs),
-               std::move(titles), std::move(catalogue), statistics, bad_lines);
-  data.lexical_idf = std::move(idf);
-  data.train_pairs = std::move(train_pairs);
-  data.unaccented = std::move(unaccented);
-  data.kept_pairs = std::move(kept_pairs);
-  data.num_kept_pairs = earlier.num_added;
-  data.judged =
-      MakeJudged(options, texts, data.served_titles(),
-                 options.data.event_paths.empty() ? judged_new : list_pairs,
-                 std::move(judged_earlier), std::move(clicks.judged_lists));
-  data.shown = std::move(shown);
+}
+
+// The pairs judge by titles that the model will rank, which `data` has.
+void MovePairs(const TrainOptions& options, LoadedPairs& loaded, Clicks& clicks,
+               TrainingData& data) {
+  PairSplit& split = loaded.split;
+  data.judged = MakeJudged(
+      options, loaded.texts, data.served_titles(),
+      options.data.event_paths.empty() ? split.judged_new : loaded.list_pairs,
+      std::move(split.judged_earlier), std::move(clicks.judged_lists));
+  data.train_pairs = std::move(split.train);
+  data.num_kept_pairs = split.num_earlier;
+  data.unaccented = std::move(loaded.unaccented);
+  data.shown = std::move(loaded.shown);
   // Only mistyped queries and the fit of the lexical weight need texts later;
-  // otherwise they are freed here.
+  // otherwise they are freed with `loaded`.
   if (options.loss.query_typos > 0 || !options.features.lexical_weight) {
-    data.texts = std::make_shared<TextInterner>(std::move(texts));
+    data.texts = std::make_shared<TextInterner>(std::move(loaded.texts));
   }
+}
+
+// Features are chosen from what is left for training; only then is the size of
+// the model known. OutOfRange when the pairs do not fit.
+absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
+                                            Clicks& clicks, TextInterner texts,
+                                            BadLines& bad_lines) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      LoadedPairs loaded,
+      LoadPairs(options, clicks, std::move(texts), bad_lines));
+  const std::vector<TextPair>& train = loaded.split.train;
+  SEMRANK_ASSIGN_OR_RETURN(
+      Featurizer featurizer,
+      ChooseFeatures(options.features, loaded.texts,
+                     TextsOfVocabulary(loaded, loaded.unaccented), train,
+                     NumPaddings(options.tower), loaded.unaccented));
+  DataStatistics statistics = Describe(loaded);
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextId> catalogue,
+      TakeCatalogue(
+          options, loaded.titles, [](TextId) { return true; }, bad_lines,
+          loaded.texts, statistics));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckFitsBesideModel(PairBytes(std::ssize(train), loaded.texts.size(),
+                                     loaded.texts.num_characters()),
+                           options, featurizer.num_features()));
+  PrintSizes(loaded, featurizer, bad_lines);
+  std::vector<float> idf = IdfOf(options, loaded, catalogue);
+  std::string kept =
+      FormatPairsToKeep(options.data, loaded.texts, loaded.split);
+  TrainingData data =
+      MakeData(options, loaded.texts, std::move(featurizer),
+               std::move(loaded.split.valid), std::move(loaded.titles),
+               std::move(catalogue), statistics, bad_lines);
+  data.lexical_idf = std::move(idf);
+  data.kept_pairs = std::move(kept);
+  MovePairs(options, loaded, clicks, data);
   return data;
 }
 
@@ -339,12 +308,9 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
         log.held_out,
         ReadValidPairs(options, weights, bad_lines, stream.texts));
   }
-  ShownTitles shown;
-  if (UsesShownTitles(options.loss)) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        shown, ReadShownTitles({}, options.data.judged_file, bad_lines,
-                               stream.texts, options.data.normalizer_version));
-  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      ShownTitles shown,
+      ReadNegatives(options, /*lines=*/{}, bad_lines, stream.texts));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer featurizer,
                            MakeFeaturizer(options.features, log.vocabulary));
   SEMRANK_ASSIGN_OR_RETURN(

@@ -2,11 +2,14 @@
 
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/train/data/read_pairs.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/start/kept_pairs.h"
 #include "model/train/start/start_language.h"
@@ -44,41 +47,8 @@ void WarnIfSeen(const TrainOptions& options, const std::vector<ClickPair>& kept,
                 options.initial_model.version_dir, 100 * share);
 }
 
-// All runs hold out the same queries, whatever their seeds.
-// The number is "judge" in ASCII.
-constexpr std::uint64_t kJudgeSeed = 0x6a75646765;
-
-}  // namespace
-
-absl::StatusOr<EarlierPairs> AddEarlierPairs(const TrainOptions& options,
-                                             std::span<const TextPair> held_out,
-                                             TextInterner& texts,
-                                             std::vector<TextPair>& pairs) {
-  EarlierPairs earlier;
-  // Earlier pairs are not added without an initial model, nor with SSI, which
-  // keeps the words of the initial model.
-  if (!options.features.grows_given) return earlier;
-  const std::string& start = options.initial_model.version_dir;
-  SEMRANK_ASSIGN_OR_RETURN(const std::vector<ClickPair> kept,
-                           ReadKeptPairs(start));
-  SEMRANK_RETURN_IF_ERROR(CheckLanguage(options, kept, pairs, texts));
-  // The general model has learned from a corpus, not from clicks of this shop,
-  // so its pairs are not added.
-  if (options.initial_model.is_general) return earlier;
-  // Folders of events keep earlier nights.
-  if (options.data.event_paths.empty()) {
-    WarnIfSeen(options, kept, pairs, texts);
-  }
-  // The kept pairs follow the new ones, so the first num_new are those of
-  // the files.
-  const std::size_t num_new = pairs.size();
-  earlier.omitted = AppendKept(kept, held_out, texts, pairs);
-  earlier.num_added = static_cast<std::int64_t>(pairs.size() - num_new);
-  absl::FPrintF(stderr, "%d new pairs; %d earlier ones, which %s has kept\n",
-                num_new, earlier.num_added, start);
-  return earlier;
-}
-
+// As HoldOutQueries, but a hash of the query decides, so that each run of the
+// same seed holds out the same queries, whatever else its files have.
 std::vector<TextPair> HoldOutQueriesByHash(double fraction, std::uint64_t seed,
                                            const TextInterner& texts,
                                            std::vector<TextPair>& pairs) {
@@ -91,6 +61,11 @@ std::vector<TextPair> HoldOutQueriesByHash(double fraction, std::uint64_t seed,
   });
 }
 
+// All runs hold out the same queries, whatever their seeds.
+// The number is "judge" in ASCII.
+constexpr std::uint64_t kJudgeSeed = 0x6a75646765;
+
+// Removes nothing if fewer than two titles would be left.
 std::vector<TextPair> HoldOutJudged(const DataOptions& options,
                                     const TextInterner& texts,
                                     std::vector<TextPair>& pairs) {
@@ -100,6 +75,100 @@ std::vector<TextPair> HoldOutJudged(const DataOptions& options,
   if (!pairs.empty() && HasTwoTitles(pairs)) return held_out;
   pairs.insert(pairs.end(), held_out.begin(), held_out.end());
   return {};
+}
+
+// Returns the validation pairs that the options ask for; pairs that are held
+// out leave `train_pairs`.
+absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
+    const TrainOptions& options, const PositionWeights& weights,
+    BadLines& bad_lines, TextInterner& texts,
+    std::vector<TextPair>& train_pairs) {
+  if (!options.data.valid_pair_files.empty()) {
+    return ReadValidPairs(options, weights, bad_lines, texts);
+  }
+  if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
+  // A model that grows night by night must not be validated on what an earlier
+  // night has learned, so there a hash decides which queries are held out.
+  const double fraction = options.data.valid_fraction;
+  std::vector<TextPair> held_out =
+      options.features.grows_given
+          ? HoldOutQueriesByHash(fraction, options.seed, texts, train_pairs)
+          : HoldOutQueries(fraction, options.seed, train_pairs);
+  // There are too few pairs to hold some out.
+  if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs) ||
+      (options.data.default_valid_fraction &&
+       held_out.size() < kMinPairsForLoss)) {
+    train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
+    held_out.clear();
+    absl::FPrintF(stderr,
+                  "too few pairs to choose an epoch by held-out ones: the last "
+                  "epoch is published\n");
+  }
+  return held_out;
+}
+
+// Appends the pairs that the initial model has kept to the training pairs.
+absl::Status AddEarlierPairs(const TrainOptions& options, TextInterner& texts,
+                             PairSplit& split) {
+  // Earlier pairs are not added without an initial model, nor with SSI, which
+  // keeps the words of the initial model.
+  if (!options.features.grows_given) return absl::OkStatus();
+  const std::string& start = options.initial_model.version_dir;
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<ClickPair> kept,
+                           ReadKeptPairs(start));
+  SEMRANK_RETURN_IF_ERROR(CheckLanguage(options, kept, split.train, texts));
+  // The general model has learned from a corpus, not from clicks of this shop,
+  // so its pairs are not added.
+  if (options.initial_model.is_general) return absl::OkStatus();
+  // Folders of events keep earlier nights.
+  if (options.data.event_paths.empty()) {
+    WarnIfSeen(options, kept, split.train, texts);
+  }
+  // The kept pairs follow the new ones, so the first num_new are those of
+  // the files.
+  const std::size_t num_new = split.train.size();
+  split.omitted = AppendKept(kept, split.valid, texts, split.train);
+  split.num_earlier = static_cast<std::int64_t>(split.train.size() - num_new);
+  absl::FPrintF(stderr, "%d new pairs; %d earlier ones, which %s has kept\n",
+                num_new, split.num_earlier, start);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<PairSplit> SplitPairs(const TrainOptions& options,
+                                     const PositionWeights& weights,
+                                     std::vector<TextPair> pairs,
+                                     BadLines& bad_lines, TextInterner& texts) {
+  PairSplit split = {.train = std::move(pairs)};
+  split.judged_new = HoldOutJudged(options.data, texts, split.train);
+  split.is_valid_held_out = options.data.valid_pair_files.empty();
+  SEMRANK_ASSIGN_OR_RETURN(
+      split.valid,
+      TakeValidPairs(options, weights, bad_lines, texts, split.train));
+  SEMRANK_RETURN_IF_ERROR(AddEarlierPairs(options, texts, split));
+  // The earlier pairs have queries for judging too, of the nights that they
+  // are from.
+  if (split.num_earlier > 0) {
+    split.judged_earlier = HoldOutJudged(options.data, texts, split.train);
+    split.num_earlier -= std::ssize(split.judged_earlier);
+  }
+  return split;
+}
+
+std::string FormatPairsToKeep(const DataOptions& options,
+                              const TextInterner& texts,
+                              const PairSplit& split) {
+  std::vector<TextPair> pairs = split.train;
+  // Pairs that this run held out are new to the next one, which may learn from
+  // them. Pairs of --valid_pairs are not of this log.
+  for (const std::span<const TextPair> others :
+       {split.held_out(), std::span<const TextPair>(split.omitted),
+        std::span<const TextPair>(split.judged_new),
+        std::span<const TextPair>(split.judged_earlier)}) {
+    pairs.insert(pairs.end(), others.begin(), others.end());
+  }
+  return FormatKeptPairs(texts, pairs, options.keep_pairs);
 }
 
 }  // namespace semrank
