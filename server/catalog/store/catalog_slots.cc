@@ -139,7 +139,7 @@ void CatalogVectors::Score(std::span<const float> query,
     std::ranges::transform(slots, rows.begin(), [this](std::uint32_t slot) {
       return split_row(slot);
     });
-    prepared.Score(query, rows, scores);
+    ScoreSplitRows(prepared, query, rows, scores);
     return;
   }
   thread_local std::vector<const std::byte*> rows;

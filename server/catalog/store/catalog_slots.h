@@ -33,6 +33,7 @@
 #include "absl/status/status.h"
 #include "model/nn/row_bounds.h"
 #include "model/nn/row_format.h"
+#include "model/nn/split_rows.h"
 #include "server/catalog/store/catalog_names.h"
 #include "server/catalog/store/catalog_record.h"
 

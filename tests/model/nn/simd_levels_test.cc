@@ -13,6 +13,7 @@
 #include "model/nn/kernels.h"
 #include "model/nn/lexical_query.h"
 #include "model/nn/row_bounds.h"
+#include "model/nn/split_rows.h"
 #include "tests/model/nn/random_tower.h"
 #include "tests/model/nn/random_values.h"
 #include "tests/support/status_matchers.h"
@@ -152,7 +153,7 @@ TEST_F(SimdLevelsTest, ScoresOfSplitRowsAreTheSame) {
     BoundQuery prepared;
     prepared.Prepare(query);
     std::vector<float> scores(kRows);
-    prepared.Score(query, rows, scores);
+    ScoreSplitRows(prepared, query, rows, scores);
     return scores;
   });
   for (const auto& scores : results) EXPECT_EQ(scores, results[0]);
