@@ -59,8 +59,9 @@ struct ClientOptions {
   absl::Duration deadline = absl::Seconds(30);
   ClientCredentials credentials = {};
   RetryPolicy retry = {};
-  // True cancels the streams in flight, also those whose server hangs. Called a
-  // few times a second, from another thread. Null = they are never cancelled.
+  // True cancels the calls and streams in flight, also those whose server hangs
+  // or that wait for a retry. Called a few times a second, also from other
+  // threads. Null = they are never cancelled.
   std::function<bool()> interrupted = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <condition_variable>
@@ -125,7 +126,9 @@ absl::Status Connection::Attempt(
     // gRPC allows one call for each context.
     grpc::ClientContext context;
     Prepare(deadline, context);
+    std::jthread watch = WatchInterrupts(context);
     const grpc::Status status = call(context);
+    watch = {};  // a wait to retry watches by itself
     if (status.ok()) return absl::OkStatus();
     if (retries == Retries::kOff || !WaitToRetry(status, context, retry)) {
       return Describe(status, retry.num_attempts());
@@ -141,8 +144,17 @@ bool Connection::WaitToRetry(const grpc::Status& failed,
   const std::optional<absl::Duration> delay =
       retry.NextDelay(failed.error_code(), Pushback(context), absl::Now());
   if (!delay.has_value()) return false;
-  absl::SleepFor(*delay);
+  // In steps, since a signal may reach another thread and wake only that one.
+  for (const absl::Time end = absl::Now() + *delay; absl::Now() < end;) {
+    if (IsInterrupted()) return false;
+    absl::SleepFor(
+        std::min(absl::FromChrono(kInterruptInterval), end - absl::Now()));
+  }
   return true;
+}
+
+bool Connection::IsInterrupted() const {
+  return options_.interrupted != nullptr && options_.interrupted();
 }
 
 std::jthread Connection::WatchInterrupts(grpc::ClientContext& context) const {

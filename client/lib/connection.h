@@ -97,6 +97,7 @@ class Connection {
   // A thread that cancels the call when the options say so; it ends with the
   // returned object. None without such an option.
   std::jthread WatchInterrupts(grpc::ClientContext& context) const;
+  bool IsInterrupted() const;
   // Sleeps until the next attempt may start; false if there must be none.
   bool WaitToRetry(const grpc::Status& failed,
                    const grpc::ClientContext& context, Retry& retry) const;

@@ -279,6 +279,30 @@ TEST_F(SemrankClientTest, AnInterruptEndsAStreamWhoseServerHangs) {
               StatusIs(absl::StatusCode::kCancelled));
 }
 
+TEST_F(SemrankClientTest, AnInterruptEndsACall) {
+  std::atomic<bool> interrupted = false;
+  ClientOptions options{server_.address(), kAmple};
+  options.interrupted = [&] { return interrupted.load(); };
+  ASSERT_OK_AND_ASSIGN(const auto client, SemrankClient::Create(options));
+  server_.OnRank([&](const auto&, auto*) {
+    interrupted = true;
+    test_is_over_.WaitForNotification();
+    return grpc::Status::OK;
+  });
+  EXPECT_THAT(client->Rank(Request()), StatusIs(absl::StatusCode::kCancelled));
+  test_is_over_.Notify();
+}
+
+TEST_F(SemrankClientTest, AnInterruptEndsTheWaitForARetry) {
+  ClientOptions options{server_.address(), kAmple};
+  options.interrupted = [&] { return server_.num_calls() > 0; };
+  options.deadline = absl::InfiniteDuration();
+  ASSERT_OK_AND_ASSIGN(const auto client, SemrankClient::Create(options));
+  server_.RejectNext(1, "3600000");
+  EXPECT_FALSE(client->Rank(Request()).ok());
+  EXPECT_EQ(server_.num_calls(), 1);
+}
+
 class LargeRequestTest : public SemrankClientTest {
  protected:
   static v1::Limits MaxBytes(std::uint64_t max_bytes) {
