@@ -21,6 +21,7 @@
 #include "client/commands/events_output.h"
 #include "client/streams/stream_records.h"
 #include "model/base/file_io.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
@@ -232,6 +233,9 @@ absl::Status RunEvents(const CommandLine& command, EventsOptions& options,
       .report = EventsReport(options.json ? OutputFormat::kJson
                                           : common.ResultFormat()),
       .common = common};
+  // From here on Ctrl-C ends the action, which then removes its unfinished
+  // files.
+  CatchInterrupts();
   return RunAction(action->kind, run);
 }
 

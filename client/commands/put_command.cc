@@ -18,6 +18,7 @@
 #include "client/commands/put_progress.h"
 #include "client/lib/catalog_client.h"
 #include "model/base/fingerprint.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/output_paths.h"
@@ -168,7 +169,11 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
         PutBlock(client, *block, progress, problems, counts);
     // Also after a failure: what was acknowledged need not be sent again.
     SEMRANK_RETURN_IF_ERROR(saved.Save(counts));
-    if (!status.ok()) return WithHint(status);
+    if (status.ok()) continue;
+    if (!Interrupted()) return WithHint(status);
+    return absl::CancelledError(
+        options.state.empty() ? "interrupted"
+                              : "interrupted: the same command continues");
   }
 }
 
@@ -268,8 +273,11 @@ absl::Status RunPut(PutOptions options, const CommonOptions& common) {
   options.reader.format =
       options.format.value_or(DocumentFormatOf(options.documents.path));
   SEMRANK_RETURN_IF_ERROR(CheckFlags(options));
-  SEMRANK_ASSIGN_OR_RETURN(const auto client,
-                           CatalogClient::Create(common.client));
+  ClientOptions to_server = common.client;
+  to_server.interrupted = Interrupted;
+  SEMRANK_ASSIGN_OR_RETURN(const auto client, CatalogClient::Create(to_server));
+  // From here on Ctrl-C ends the put, which then says how to continue it.
+  CatchInterrupts();
   PutCounts counts;
   absl::Status status =
       PutFile(*client, options, common.client.address, counts);

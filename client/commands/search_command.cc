@@ -19,6 +19,7 @@
 #include "client/lib/client_status.h"
 #include "client/output/ranking_output.h"
 #include "model/base/file_io.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/output_paths.h"
@@ -174,10 +175,12 @@ absl::Status SearchToRun(const SearchOptions& options,
   SEMRANK_RETURN_IF_ERROR(CheckKeepsInputs(
       {"run_out", options.run_out}, {{"queries", options.queries.path}}));
   SEMRANK_ASSIGN_OR_RETURN(const TextList queries, ReadQueries(options));
-  SEMRANK_ASSIGN_OR_RETURN(const auto client,
-                           CatalogClient::Create(common.client));
+  ClientOptions to_server = common.client;
+  to_server.interrupted = Interrupted;
+  SEMRANK_ASSIGN_OR_RETURN(const auto client, CatalogClient::Create(to_server));
   // The file appears when it is complete; an interrupted run leaves none. An
   // evaluation of a part of the queries would look like one of all.
+  CatchInterrupts();
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement run,
                            FileReplacement::Create(options.run_out));
   const auto num_queries = static_cast<std::int64_t>(queries.texts.size());
@@ -186,6 +189,7 @@ absl::Status SearchToRun(const SearchOptions& options,
   for (std::int64_t i = 0; i < num_queries; ++i) {
     const auto response =
         client->Search(MakeSearchRequest(options, queries.texts[i]));
+    if (Interrupted()) return absl::CancelledError("interrupted");
     if (!response.ok()) {
       return WithHint(WithNote(response.status(), "query " + queries.ids[i]));
     }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/streams/event_stream.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/kafka/kafka_client.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr absl::Duration kFirstAnswer = absl::Seconds(30);
 constexpr int kTimeoutMs = 30'000;  // without a message
+constexpr int kPollMs = 100;        // between two looks for Ctrl-C
 
 // The offset of the next message by partition, "0:17,1:4" as text.
 using Offsets = std::map<std::int32_t, std::int64_t>;
@@ -87,9 +89,10 @@ class KafkaStream final : public EventStream {
 
   absl::StatusOr<bool> Next(std::string& line) override {
     while (!ends_.empty()) {
-      const Message message(rd_kafka_consumer_poll(client_->get(), kTimeoutMs));
+      const Message message = Poll();
       if (message == nullptr) {
-        return client_->StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT);
+        return Interrupted() ? absl::CancelledError("interrupted")
+                             : client_->StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT);
       }
       if (IsOfGroup(message->err)) continue;
       // The last offsets may be those of messages that were compacted away.
@@ -120,6 +123,15 @@ class KafkaStream final : public EventStream {
   const std::string& name() const override { return client_->name(); }
 
  private:
+  // The next message or event; null after kTimeoutMs and after Ctrl-C.
+  Message Poll() {
+    for (int waited_ms = 0; waited_ms < kTimeoutMs; waited_ms += kPollMs) {
+      Message message(rd_kafka_consumer_poll(client_->get(), kPollMs));
+      if (message != nullptr || Interrupted()) return message;
+    }
+    return nullptr;
+  }
+
   // Notes the end of the partition, unless all of it has been read. An offset
   // beyond the end is that of a topic which was made anew; it is read from its
   // beginning.

@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/events/event_files.h"
 #include "model/events/event_writer.h"
@@ -35,6 +36,7 @@ absl::Status ReadAll(const std::string& path, const BadLineLimit& max_bad_lines,
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(record));
     if (!more) return absl::OkStatus();
+    if (Interrupted()) return absl::CancelledError("interrupted");
     SEMRANK_RETURN_IF_ERROR(use(*reader, record));
   }
 }

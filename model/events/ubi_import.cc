@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/count_text.h"
 #include "model/base/file_descriptor.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/events/event_writer.h"
 #include "model/events/keyed_hash.h"
@@ -36,7 +37,7 @@ absl::Status ReadUbiFile(const std::string& path,
   SEMRANK_RETURN_IF_ERROR(
       ForEachLine(path, bad_lines, [&](std::string_view line) -> LineProblem {
         // ForEachLine cannot be ended early; the remaining lines are skipped.
-        if (line.empty() || is_full) return {};
+        if (line.empty() || is_full || Interrupted()) return {};
         absl::StatusOr<UbiRecords> parsed = parser.Parse(line);
         if (!parsed.ok()) return std::string(parsed.status().message());
         // A line is used as a whole or not at all, as by UbiParser.
@@ -48,6 +49,7 @@ absl::Status ReadUbiFile(const std::string& path,
         is_full = records.num_bytes() > options.max_bytes;
         return {};
       }));
+  if (Interrupted()) return absl::CancelledError("interrupted");
   if (!is_full) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
       "%s: the records need more than %s bytes of memory; import fewer days at "

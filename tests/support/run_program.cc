@@ -131,6 +131,7 @@ ProgramResult RunProgram(const std::vector<std::string>& command,
   const pid_t pid = Spawn(command, ChildEnvironment(options.environment),
                           in.get(), out.get(), err.get());
   if (pid < 0) return {};
+  if (options.on_start != nullptr) options.on_start(pid);
   ProgramResult result;
   if (options.terminal) {
     out.Close();  // the terminal ends when the program's copy is the last

@@ -2,6 +2,9 @@
 #ifndef SEMRANK_TESTS_SUPPORT_RUN_PROGRAM_H_
 #define SEMRANK_TESTS_SUPPORT_RUN_PROGRAM_H_
 
+#include <sys/types.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,8 @@ struct ProgramOptions {
   bool terminal = false;
   // "NAME=value", beside the test's own.
   std::vector<std::string> environment = {};
+  // A test that sends signals gets the process id here.
+  std::function<void(pid_t)> on_start = nullptr;
 };
 
 struct ProgramResult {

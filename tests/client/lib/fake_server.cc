@@ -198,6 +198,17 @@ void FakeServer::EndPuts(const grpc::Status& status) {
   end_puts_ = status;
 }
 
+void FakeServer::HangPuts(std::function<void()> then) {
+  const MutexLock lock(mutex_);
+  hang_puts_ = std::move(then);
+}
+
+void FakeServer::OnSearch(
+    Handler<v1::SearchDocumentsRequest, v1::SearchDocumentsResponse> handler) {
+  const MutexLock lock(mutex_);
+  search_ = std::move(handler);
+}
+
 void FakeServer::SetLimits(const v1::Limits& limits) {
   const MutexLock lock(mutex_);
   limits_ = limits;
@@ -304,8 +315,15 @@ grpc::Status FakeServer::EmbedTexts(grpc::ServerContext*,
   return size.ok() ? EmbedByPosition(*request, response) : size;
 }
 
+grpc::Status FakeServer::SearchDocuments(
+    grpc::ServerContext*, const v1::SearchDocumentsRequest* request,
+    v1::SearchDocumentsResponse* response) {
+  const MutexLock lock(mutex_);
+  return search_(*request, response);
+}
+
 grpc::Status FakeServer::PutDocumentsStream(
-    grpc::ServerContext*,
+    grpc::ServerContext* context,
     grpc::ServerReaderWriter<v1::PutDocumentsStreamResponse,
                              v1::PutDocumentsStreamRequest>* stream) {
   v1::PutDocumentsStreamRequest message;
@@ -318,6 +336,9 @@ grpc::Status FakeServer::PutDocumentsStream(
     stream->Write(response);
     const MutexLock lock(mutex_);
     if (end_puts_.has_value()) return *end_puts_;
+    if (hang_puts_ == nullptr) continue;
+    hang_puts_();
+    while (!context->IsCancelled()) absl::SleepFor(absl::Milliseconds(1));
   }
   return grpc::Status::OK;
 }

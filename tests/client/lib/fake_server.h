@@ -84,6 +84,13 @@ class FakeServer final : private v1::RankingService::Service,
   // response.
   void EndPuts(const grpc::Status& status);
 
+  // From now on a stream of documents calls `then` after its first response,
+  // and hangs until the client cancels it.
+  void HangPuts(std::function<void()> then);
+  // By default a search is not implemented.
+  void OnSearch(
+      Handler<v1::SearchDocumentsRequest, v1::SearchDocumentsResponse> handler);
+
   // From now on GetLimits names these; messages of EmbedTexts and its stream
   // with more bytes are refused.
   void SetLimits(const v1::Limits& limits);
@@ -146,9 +153,12 @@ class FakeServer final : private v1::RankingService::Service,
   grpc::Status GetDocuments(grpc::ServerContext*,
                             const v1::GetDocumentsRequest* request,
                             v1::GetDocumentsResponse* response) override;
+  grpc::Status SearchDocuments(grpc::ServerContext*,
+                               const v1::SearchDocumentsRequest* request,
+                               v1::SearchDocumentsResponse* response) override;
   // Every document is new.
   grpc::Status PutDocumentsStream(
-      grpc::ServerContext*,
+      grpc::ServerContext* context,
       grpc::ServerReaderWriter<v1::PutDocumentsStreamResponse,
                                v1::PutDocumentsStreamRequest>* stream) override;
   grpc::Status EmbedTexts(grpc::ServerContext*,
@@ -168,6 +178,11 @@ class FakeServer final : private v1::RankingService::Service,
   Handler<v1::GetDocumentsRequest, v1::GetDocumentsResponse> get_documents_
       ABSL_GUARDED_BY(mutex_) =
           [](const auto&, auto*) { return grpc::Status::OK; };
+  Handler<v1::SearchDocumentsRequest, v1::SearchDocumentsResponse> search_
+      ABSL_GUARDED_BY(mutex_) = [](const auto&, auto*) {
+        return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
+      };
+  std::function<void()> hang_puts_ ABSL_GUARDED_BY(mutex_);
   v1::RankRequest last_rank_ ABSL_GUARDED_BY(mutex_);
   v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
   std::optional<grpc::Status> end_puts_ ABSL_GUARDED_BY(mutex_);
