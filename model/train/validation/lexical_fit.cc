@@ -13,6 +13,8 @@
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
 #include "model/nn/lexical_query.h"
+#include "model/text/character_table.h"
+#include "model/text/unicode.h"
 #include "model/train/data/position_weights.h"
 #include "model/train/validation/trained_model.h"
 
@@ -288,6 +290,16 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
   return scored;
 }
 
+bool HaveIdeographs(const TextInterner& texts, std::span<const TextId> titles) {
+  const auto num_with = std::ranges::count_if(titles, [&](TextId id) {
+    CodePoints characters;
+    return DecodeUtf8(texts.text(id), characters).ok() &&
+           std::ranges::find(characters, TextClass::kIdeograph, &TextClassOf) !=
+               characters.end();
+  });
+  return num_with > 0 && num_with * 10 >= std::ssize(titles);
+}
+
 absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
                                         const TrainingData& data,
                                         std::span<const TextPair> held_out,
@@ -313,7 +325,10 @@ absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
     source.known_share = data.statistics.known_share;
   }
   const ScoredPairs pairs = ScoreHeldOutPairs(source, *model, *lexical);
-  const double weight = FitLexicalWeight(pairs, LexicalPriorOf(options));
+  double weight = FitLexicalWeight(pairs, LexicalPriorOf(options));
+  if (HaveIdeographs(*data.texts, source.titles)) {
+    weight = std::max(weight, kSmallestWeight);
+  }
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
                 weight, pairs.num_pairs());
   return weight;

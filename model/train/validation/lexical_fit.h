@@ -7,7 +7,8 @@
 //            over queries, plus s (w - w0)^2. The second term, a prior, decides
 //            where there are hardly any pairs: towers that learned from few
 //            pairs rank worse than letters do.
-//   Result   w, to .005; 0 when it is below a hundredth.
+//   Result   w, to .005; 0 when it is below a hundredth, but a hundredth where
+//            titles have ideographs (HaveIdeographs).
 //   Titles   those of the catalogue, if it is known, otherwise of the log.
 //   Pairs    those whose title the log knows suit a lower w than others: with
 //            a catalogue each kind counts by its share of the catalogue.
@@ -86,6 +87,12 @@ std::vector<double> WeighPairs(std::span<const TextPair> pairs,
 ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
                               const TwoTowerModel& model,
                               const LexicalPart& lexical);
+
+// Whether a tenth of the titles or more have an ideograph. A query of two
+// ideographs has three n-grams. If the log knows none of them, the towers give
+// every title a cosine of 0, and the lexical part alone finds the titles that
+// have both characters.
+bool HaveIdeographs(const TextInterner& texts, std::span<const TextId> titles);
 
 // The weight that fits `held_out`, pairs of `data` that `weights` were learned
 // without. Prints it.

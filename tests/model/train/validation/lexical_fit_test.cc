@@ -85,6 +85,19 @@ TEST(LexicalFitTest, PairsOfAQueryCountByTheirCorrectedClicks) {
               ElementsAre(1, 1));
 }
 
+TEST(LexicalFitTest, TitlesHaveIdeographsIfATenthOfThemHas) {
+  TextInterner texts;
+  const std::vector<TextId> titles = {texts.Intern("北 京"),
+                                      texts.Intern("peking"),
+                                      texts.Intern("とうきょう")};
+  EXPECT_TRUE(HaveIdeographs(texts, titles));
+  EXPECT_FALSE(HaveIdeographs(texts, std::span(titles).subspan(1)));
+  EXPECT_FALSE(HaveIdeographs(texts, {}));
+  std::vector<TextId> few(10, titles[1]);
+  few.push_back(titles[0]);
+  EXPECT_FALSE(HaveIdeographs(texts, few));
+}
+
 TEST(LexicalFitTest, APairWithoutUnclickedTitlesSaysNothing) {
   ScoredPairs pairs = DrawClicks(10, 5, 400);
   const double weight = FitLexicalWeight(pairs, {});
