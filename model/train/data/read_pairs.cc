@@ -143,6 +143,36 @@ void WarnIfTitlesAreIds(std::span<const TextPair> pairs,
                 files, texts.text(pairs[0].title));
 }
 
+void PrintOmitted(const PairReader& reader, bool keeps_negatives) {
+  if (reader.num_without_clicks() > 0) {
+    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
+                  reader.num_without_clicks(),
+                  keeps_negatives ? "negatives only" : "left out");
+  }
+  if (reader.num_without_words() > 0) {
+    absl::FPrintF(stderr,
+                  "%d pairs have a text without letters and numbers and are "
+                  "left out\n",
+                  reader.num_without_words());
+  }
+}
+
+absl::Status CheckTwoTitles(std::span<const TextPair> pairs,
+                            const std::vector<std::string>& files,
+                            const PairReader& reader,
+                            const TextInterner& texts) {
+  if (pairs.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("no usable pair among the %d lines of %s",
+                        reader.num_lines(), absl::StrJoin(files, ",")));
+  }
+  if (HasTwoTitles(pairs)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "all pairs of %s have the same title, \"%s\": there is no other "
+      "title to learn from",
+      absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
@@ -195,28 +225,10 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
     }
   }
   progress.Finish(std::ssize(pairs));
-  if (reader.num_without_clicks() > 0) {
-    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
-                  reader.num_without_clicks(),
-                  shown != nullptr ? "negatives only" : "left out");
-  }
-  if (reader.num_without_words() > 0) {
-    absl::FPrintF(stderr,
-                  "%d pairs have a text without letters and numbers and are "
-                  "left out\n",
-                  reader.num_without_words());
-  }
+  PrintOmitted(reader, /*keeps_negatives=*/shown != nullptr);
   SEMRANK_RETURN_IF_ERROR(CheckPositions(weights, reader));
-  if (pairs.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("no usable pair among the %d lines of %s",
-                        reader.num_lines(), absl::StrJoin(files, ",")));
-  }
-  if (HasTwoTitles(pairs)) return pairs;
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "all pairs of %s have the same title, \"%s\": there is no other "
-      "title to learn from",
-      absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
+  SEMRANK_RETURN_IF_ERROR(CheckTwoTitles(pairs, files, reader, texts));
+  return pairs;
 }
 
 absl::StatusOr<std::vector<ClickRow>> ReadRows(

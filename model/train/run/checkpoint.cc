@@ -195,6 +195,44 @@ absl::Status AddFiles(const std::string& flag,
   return absl::OkStatus();
 }
 
+// A server adds files to a folder of events all the time; a run resumes only
+// while the folder has the same ones.
+absl::Status AddEvents(const TrainOptions& options, json& run) {
+  const DataOptions& data = options.data;
+  if (!data.event_paths.empty()) {
+    run["--judge_days"] = data.judge_days;
+    // The lists that judge are not learned from.
+    if (options.publish == PublishMode::kIfBetter) {
+      run["--publish"] = "if_better";
+    }
+  }
+  for (const std::string& path : data.event_paths) {
+    std::vector<std::string> files = {path};
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+      SEMRANK_ASSIGN_OR_RETURN(files, ListEventFiles(path));
+    }
+    SEMRANK_RETURN_IF_ERROR(AddFiles("events " + path, files, run));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddDataFiles(const DataOptions& data, json& run) {
+  const std::pair<const char*, std::vector<std::string>> files_of_flags[] = {
+      {"train", data.train_files},
+      {"valid_pairs", data.valid_pair_files},
+      {"judged", {data.judged_file}},
+      {"docs", {data.docs_file}},
+      // These choose the best epoch.
+      {"valid_queries", {data.valid_queries}},
+      {"valid_docs", {data.valid_docs}},
+      {"valid_qrels", {data.valid_qrels}}};
+  for (const auto& [flag, files] : files_of_flags) {
+    SEMRANK_RETURN_IF_ERROR(AddFiles(flag, files, run));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
@@ -227,36 +265,8 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   if (options.data.default_valid_fraction) {
     run["--valid_fraction is default"] = true;
   }
-  const DataOptions& data = options.data;
-  const std::pair<const char*, std::vector<std::string>> files_of_flags[] = {
-      {"train", data.train_files},
-      {"valid_pairs", data.valid_pair_files},
-      {"judged", {data.judged_file}},
-      {"docs", {data.docs_file}},
-      // These choose the best epoch.
-      {"valid_queries", {data.valid_queries}},
-      {"valid_docs", {data.valid_docs}},
-      {"valid_qrels", {data.valid_qrels}}};
-  // A server adds files to a folder of events all the time; a run resumes only
-  // while the folder has the same ones.
-  if (!data.event_paths.empty()) {
-    run["--judge_days"] = data.judge_days;
-    // The lists that judge are not learned from.
-    if (options.publish == PublishMode::kIfBetter) {
-      run["--publish"] = "if_better";
-    }
-  }
-  for (const std::string& path : data.event_paths) {
-    std::vector<std::string> files = {path};
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
-      SEMRANK_ASSIGN_OR_RETURN(files, ListEventFiles(path));
-    }
-    SEMRANK_RETURN_IF_ERROR(AddFiles("events " + path, files, run));
-  }
-  for (const auto& [flag, files] : files_of_flags) {
-    SEMRANK_RETURN_IF_ERROR(AddFiles(flag, files, run));
-  }
+  SEMRANK_RETURN_IF_ERROR(AddEvents(options, run));
+  SEMRANK_RETURN_IF_ERROR(AddDataFiles(options.data, run));
   run["--valid_candidates"] = options.data.valid_judged_only ? "judged" : "all";
   if (options.data.valid_halves) run["--valid_halves"] = true;
   run["--early_stopping"] = static_cast<int>(options.early_stopping);

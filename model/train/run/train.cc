@@ -286,6 +286,21 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
   return summary;
 }
 
+// Makes the options explicit that depend on the data, so that the configuration
+// of the model can be written.
+absl::Status ChooseByData(TrainingData& data, Communicator& processes,
+                          TrainOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(processes.Agree(KeepIdfOfStart(options, data)));
+  options.loss.gamma = ChooseGamma(options, data);
+  options.loss.logq = ChooseLogQ(options, data);
+  options.loss.unaccented_queries = !data.unaccented.empty();
+  options.early_stopping = ChooseEpochMeasure(options, data);
+  // Processes with other data or flags would have batches of other sizes, and
+  // wait for each other forever.
+  return CheckSameRun(options, DescribeModel(options, data.featurizer),
+                      processes);
+}
+
 }  // namespace
 
 absl::StatusOr<TrainingSummary> Train(TrainOptions options,
@@ -309,17 +324,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                            .reason = *std::move(reason),
                            .model_dir = options.data.model_dir};
   }
-  // Choices that depend on the data: from here on the options are explicit, and
-  // the configuration of the model can be written.
-  SEMRANK_RETURN_IF_ERROR(processes.Agree(KeepIdfOfStart(options, data)));
-  options.loss.gamma = ChooseGamma(options, data);
-  options.loss.logq = ChooseLogQ(options, data);
-  options.loss.unaccented_queries = !data.unaccented.empty();
-  options.early_stopping = ChooseEpochMeasure(options, data);
-  // Processes with other data or flags would have batches of other sizes, and
-  // wait for each other forever.
-  SEMRANK_RETURN_IF_ERROR(CheckSameRun(
-      options, DescribeModel(options, data.featurizer), processes));
+  SEMRANK_RETURN_IF_ERROR(ChooseByData(data, processes, options));
   SEMRANK_ASSIGN_OR_RETURN(RunContext context,
                            processes.Agree(MakeContext(
                                options, inputs, std::move(flags), processes)));
