@@ -88,6 +88,9 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
             "Documents, doc_id TAB title, that --valid_queries rank.", "FILE");
   flags.Add("valid_qrels", &options.valid_qrels,
             "Judgements of --valid_queries, as TREC qrels.", "FILE");
+}
+
+void AddAdvancedDataFlags(CommandLine& flags, DataOptions& options) {
   flags.Group("Data", CommandLine::Level::kAdvanced);
   flags.Add("valid_pairs", &options.valid_pair_files,
             "Files of pairs, as --train, for the validation loss.",
@@ -152,6 +155,9 @@ void AddLossFlags(CommandLine& flags, LossOptions& options) {
                             "has no softmax. %g = %s.",
                             kAutoGamma, GammaOfData()),
             {.min = kAutoGamma, .max = 1000});
+}
+
+void AddAdvancedLossFlags(CommandLine& flags, LossOptions& options) {
   flags.Group("Loss", CommandLine::Level::kAdvanced);
   flags.Add("hard_negatives", &options.hard_negatives,
             "Titles beside those of the batch, at most, that were shown for "
@@ -326,10 +332,12 @@ void AddRunFlags(CommandLine& flags, TrainOptions& options) {
 // flags of all groups.
 void AddTrainOptions(CommandLine& flags, TrainOptions& options) {
   AddDataFlags(flags, options.data);
+  AddAdvancedDataFlags(flags, options.data);
   AddTowerFlags(flags, options.tower);
   AddFeatureFlags(flags, options.features);
   AddSsiFlags(flags, options.ssi);
   AddLossFlags(flags, options.loss);
+  AddAdvancedLossFlags(flags, options.loss);
   AddOptimizerFlags(flags, options.optimizer);
   AddRunFlags(flags, options);
   AddCheckpointFlags(flags, options.checkpoint);
