@@ -31,7 +31,9 @@ def rerank(semrank: str, query: str, hits: list[tuple[str, str]], top: int) -> l
         # The engine's order is better than no results.
         print(f"not reranked: {error}", file=sys.stderr)
         return hits[:top]
-    return [hits[index] for index in ranking["indices"]]
+    # A title that cannot be ranked, as one that is too long, follows the others. JSON leaves out the index 0.
+    unranked = [problem.get("index", 0) for problem in ranking.get("problems", [])]
+    return [hits[index] for index in ranking["indices"] + unranked][:top]
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ def index(database: sqlite3.Connection, path: str) -> None:
     with database, open(path, encoding="utf-8") as lines:
         database.execute("CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(id UNINDEXED, title, tokenize = porter)")
         database.execute("DELETE FROM documents")
-        database.executemany("INSERT INTO documents VALUES (?, ?)", (line.rstrip("\n").split("\t", 1) for line in lines))
+        database.executemany("INSERT INTO documents VALUES (?, ?)", (line.rstrip("\n").split("\t", 1) for line in lines if "\t" in line))
 
 
 def find(database: sqlite3.Connection, query: str) -> list[tuple[str, str]]:

@@ -27,7 +27,8 @@ def put(cursor, semrank: str, path: str) -> None:
     cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
     cursor.execute("CREATE TABLE IF NOT EXISTS documents (id text PRIMARY KEY, title text NOT NULL, embedding vector NOT NULL)")
     with open(path, encoding="utf-8") as lines:
-        while rows := [line.rstrip("\n").split("\t", 1) for line in itertools.islice(lines, BATCH)]:
+        documents = (line.rstrip("\n").split("\t", 1) for line in lines if "\t" in line)
+        while rows := list(itertools.islice(documents, BATCH)):
             vectors = embed(semrank, "document", [title for _, title in rows])
             execute_values(cursor, "INSERT INTO documents VALUES %s ON CONFLICT (id) DO UPDATE "
                                    "SET title = excluded.title, embedding = excluded.embedding",

@@ -86,7 +86,7 @@ class RecipesTest(unittest.TestCase):
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = pathlib.Path(temporary.name)
         cls.environment = {name: value for name, value in os.environ.items() if not name.startswith("SEMRANK_")}
-        (cls.folder / "docs.tsv").write_text("".join(f"d{i}\t{title}\n" for i, title in enumerate(TITLES)))
+        (cls.folder / "docs.tsv").write_text("\n" + "".join(f"d{i}\t{title}\n" for i, title in enumerate(TITLES)))
         (cls.folder / "clicks.tsv").write_text("".join(f"best {product}\t{title}\n" for product in PRODUCTS for title in TITLES
                                                        if title.startswith(product)))
         for _ in range(2):  # versions 1 and 2
@@ -151,6 +151,11 @@ class RecipesTest(unittest.TestCase):
         self.assertEqual([titles[int(identity[1:])] for identity, _ in found], [title for _, title in found])
         self.assertIn("running shoes", found[0][1])
         self.assertEqual(engine.calls, [("/products/_search", {"query": {"match": {"title": QUERY}}, "size": 100, "_source": ["title"]})])
+
+    def test_elasticsearch_hits_that_cannot_be_ranked_follow(self):
+        titles = ["long " * 1_000, *TITLES[:3]]
+        found = self.recipe("rerank_elasticsearch.py", QUERY, f"--engine={self.engine(titles).url}/products", f"--semrank={self.url}")
+        self.assertEqual([title for _, title in found], [*self.best(titles[1:], 3), titles[0]])
 
     def test_elasticsearch_order_stays_when_the_reranker_is_down(self):
         engine = self.engine(TITLES)
