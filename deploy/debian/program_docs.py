@@ -88,6 +88,10 @@ def roff(text: str) -> str:
     return re.sub(r"(?m)^([.'])", r"\\&\1", text)
 
 
+# As kExitRejected in model/train/run/publication.h.
+MORE_EXIT_CODES = {"semrank-train": " 4: the model was rejected, and the served one stays."}
+
+
 def man_page(program: Program, others: list[str]) -> str:
     usage = "\n".join(program.usage).strip("\n")
     lines = [f'.TH {program.page().upper()} 1 "" "semrank {program.version}" "User Commands"', ".SH NAME",
@@ -105,7 +109,7 @@ def man_page(program: Program, others: list[str]) -> str:
         facts = f" ({roff(flag.facts)})" if flag.facts else ""
         lines += [".TP", f"\\fB\\-\\-{'[no]' if flag.is_boolean else ''}{roff(flag.name)}\\fR{form}{facts}",
                   roff(flag.help.strip())]
-    lines += [".SH EXIT STATUS", "0: done. 1: failed. 2: wrong use.", ".SH SEE ALSO",
+    lines += [".SH EXIT STATUS", f"0: done. 1: failed. 2: wrong use.{MORE_EXIT_CODES.get(program.name, '')}", ".SH SEE ALSO",
               ",\n".join(f".BR {roff(other)} (1)" for other in others).replace(",\n", " ,\n")]
     return "\n".join(lines) + "\n"
 

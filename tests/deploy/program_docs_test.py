@@ -22,7 +22,7 @@ class ProgramDocsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
-        subprocess.run([PROJECT / "deploy/debian/program_docs.py", BINARIES, cls.folder, "semrank-server", "semrank"], check=True)
+        subprocess.run([PROJECT / "deploy/debian/program_docs.py", BINARIES, cls.folder, "semrank-server", "semrank-train", "semrank"], check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -57,6 +57,11 @@ class ProgramDocsTest(unittest.TestCase):
         for flag in flags:
             self.assertRegex(page, rf"(?m)^ +--(\[no\])?{flag}\b")
         self.assertIn("orders titles for a query", self.page("semrank-rank"))
+
+    def test_the_pages_hold_the_exit_codes(self):
+        for name, has_four in (("semrank", False), ("semrank-train", True)):
+            page = gzip.decompress((self.folder / f"man/{name}.1.gz").read_bytes()).decode()
+            self.assertEqual("2: wrong use. 4: the model was rejected" in page, has_four)
 
     def test_help_says_what_kind_of_value_a_flag_takes(self):
         programs = [["semrank-server"], ["semrank-train"], ["semrank-eval"], ["semrank"]]
