@@ -8,6 +8,7 @@ Exit code 77 (skipped) without go (package golang-go) or build/node_deploy
 (scripts/install_node_modules.sh).
 """
 import copy
+import gzip
 import json
 import os
 import pathlib
@@ -223,9 +224,16 @@ class ChartTest(unittest.TestCase):
                 if selector:
                     self.assertLessEqual(selector().items(), labels, name)
 
+    def test_helm_test_has_a_pod_unless_callers_need_a_certificate(self):
+        self.assertIn(("Pod", "shop-semrank-test"), self.objects(PLAIN))
+        self.assertIn(("Pod", "shop-semrank-test"), self.objects({**FULL, "tls": {"existingSecret": "certificate"}}))
+        self.assertNotIn(("Pod", "shop-semrank-test"), self.objects(FULL))
+
     def test_the_pods_of_the_job_embed_all_lines_between_them(self):
         (self.folder / "data").mkdir(exist_ok=True)
-        subprocess.run(["sh", "-c", f"seq 5 | awk '{{print $1 \"\\ttitle \" $1}}' | gzip > {self.folder}/data/docs.tsv.gz"], check=True)
+        # The server would refuse the third title.
+        lines = "".join(f"{i}\ttitle {'of many words ' * 500 * (i == 3)}{i}\n" for i in range(1, 6))
+        (self.folder / "data/docs.tsv.gz").write_bytes(gzip.compress(lines.encode()))
         job = self.objects(FULL)["Job", "shop-semrank-embed"]["spec"]
         self.assertEqual((job["completionMode"], job["completions"]), ("Indexed", 2))
         embed = job["template"]["spec"]["containers"][0]
