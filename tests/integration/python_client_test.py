@@ -295,6 +295,11 @@ class AgainstFakeServer(unittest.TestCase):
 
         self.both(methods, plan)
 
+    def test_the_delay_stays_bounded_after_many_attempts(self):
+        retry = Retry(Options("127.0.0.1:1", max_attempts=10_000), float("inf"))
+        delays = [retry.next_delay(grpc.StatusCode.UNAVAILABLE, None) for _ in range(2_000)]
+        self.assertLessEqual(max(delays), 2)
+
     def test_a_server_that_does_not_accept_calls_is_not_healthy(self):
         not_serving = wrappers_pb2.Int32Value(value=2)
         self.both(lambda: {"Check": (wrappers_pb2.StringValue, wrappers_pb2.Int32Value, False, lambda *_: not_serving)},
@@ -526,6 +531,8 @@ if __name__ == "__main__":
     if "SEMRANK_TEST_IN_VENV" not in os.environ:
         sys.exit(run_in_virtual_environment())
     import semrank
+    from semrank._options import Options
+    from semrank._steps import Retry
     from semrank._google_rpc import error_details
     from semrank.v1 import catalog_service_pb2 as catalog, common_pb2 as common, embedding_service_pb2 as embedding
     from semrank.v1 import event_service_pb2 as events, model_service_pb2 as models, ranking_service_pb2 as ranking

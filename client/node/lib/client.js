@@ -88,7 +88,7 @@ class SemrankClient {
       }
       if (rejected.size === 0) return;
       // The latest rejection has the most recent estimate of the server.
-      const last = rejected.get(Math.max(...rejected.keys()));
+      const last = rejected.get([...rejected.keys()].reduce((a, b) => Math.max(a, b)));
       const pushback = last.retryDelayMs === undefined ? undefined : String(Math.floor(last.retryDelayMs));
       const delay = retry.nextDelay(last.code, pushback);
       if (delay === undefined) {

@@ -80,7 +80,8 @@ class Retry:
         if self.num_attempts >= self._options.max_attempts or not self.is_retryable(code, pushback is not None):
             return None
         if pushback is None:
-            backoff = self._options.initial_backoff_seconds * 2 ** (self.num_attempts - 1)
+            # Beyond 60 doublings every backoff is the maximum, and 2.0 ** 1024 is an OverflowError.
+            backoff = self._options.initial_backoff_seconds * 2.0 ** min(self.num_attempts - 1, 60)
             delay = min(backoff, self._options.max_backoff_seconds) * random.uniform(0.5, 1.0)
         elif pushback.isascii() and pushback.isdecimal():
             delay = int(pushback) / 1000 * random.uniform(1.0, 1.2)
