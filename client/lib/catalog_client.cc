@@ -121,13 +121,16 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
       // The same keys once more, within the new limits.
       continue;
     }
+    const int num_chunk_keys = chunk.ids_size() + chunk.document_ids_size();
+    SEMRANK_RETURN_IF_ERROR(
+        CheckKeyProblems(response->problems(), num_chunk_keys));
     // The server numbers the keys of a chunk from 0.
     for (v1::Problem& problem : *response->mutable_problems()) {
       problem.set_index(problem.index() + begin);
     }
     Add(*response, whole);
     on_chunk(*response, common);
-    begin += chunk.ids_size() + chunk.document_ids_size();
+    begin += num_chunk_keys;
   } while (begin < num_keys);
   return whole;
 }

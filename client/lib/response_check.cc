@@ -138,6 +138,13 @@ absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
   return CheckVectors(request.encoding(), chunk.num_texts(), chunk);
 }
 
+absl::Status CheckKeyProblems(
+    const google::protobuf::RepeatedPtrField<v1::Problem>& problems,
+    std::uint64_t num_keys) {
+  return CheckNumbers("the number of a key with a problem", problems, "of keys",
+                      num_keys);
+}
+
 absl::Status CheckGetDocumentsResponse(
     const v1::GetDocumentsRequest& request,
     const v1::GetDocumentsResponse& response) {

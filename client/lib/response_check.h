@@ -32,6 +32,11 @@ absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
                                   std::uint64_t first_text,
                                   const v1::EmbedTextsStreamResponse& chunk);
 
+// Internal if a problem names none of the `num_keys` keys of a request.
+absl::Status CheckKeyProblems(
+    const google::protobuf::RepeatedPtrField<v1::Problem>& problems,
+    std::uint64_t num_keys);
+
 // Internal if a key has neither a document nor a problem, or, with vectors, the
 // bytes are not one vector in the requested encoding for each document.
 absl::Status CheckGetDocumentsResponse(

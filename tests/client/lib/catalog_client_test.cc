@@ -15,6 +15,7 @@ namespace semrank {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr int kNumKeys = 1'500;  // more than a message has
 
@@ -77,6 +78,18 @@ TEST_F(CatalogClientTest, GetWithoutVectorsKeepsTheRequestedVersion) {
   ASSERT_OK_AND_ASSIGN(const v1::GetDocumentsResponse response, Get(false, 3));
   EXPECT_THAT(asked_, ElementsAre(3, 3));
   EXPECT_EQ(response.documents_size(), kNumKeys);
+}
+
+TEST_F(CatalogClientTest, AProblemNamesAKeyOfTheRequest) {
+  server_.OnGetDocuments(
+      [](const v1::GetDocumentsRequest&, v1::GetDocumentsResponse* response) {
+        response->add_problems()->set_index(4'000'000'000);
+        return grpc::Status::OK;
+      });
+  v1::GetDocumentsRequest request;
+  request.add_document_ids("gimp");
+  EXPECT_THAT(client_->Get(request),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("of keys 1")));
 }
 
 }  // namespace
