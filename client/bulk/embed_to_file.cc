@@ -1,5 +1,6 @@
 #include "client/bulk/embed_to_file.h"
 
+#include <algorithm>
 #include <future>
 #include <memory>
 #include <optional>
@@ -108,6 +109,9 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
     AppendJsonlRows(options.jsonl, AllEmbedded(texts, {}), nullptr, line);
     identity["lines like"] = line.Join();
   }
+  if (options.max_text_bytes > 0) {
+    identity["max_text_bytes"] = std::to_string(options.max_text_bytes);
+  }
   if (IsRereadable(options.texts)) {
     SEMRANK_ASSIGN_OR_RETURN(identity["texts"], FileFingerprint(options.texts));
   }
@@ -116,9 +120,10 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
 
 // A part of the file, and the counts of the reader after it.
 struct TextBlock {
-  TextList list;                    // every text has an id
-  std::vector<std::int64_t> lines;  // their last lines, from 1
-  double begin = 0;                 // in the file, as DocumentBlock
+  TextList list;                        // every text has an id
+  std::vector<std::int64_t> lines;      // their last lines, from 1
+  std::vector<std::int64_t> bad_lines;  // before each text
+  double begin = 0;                     // in the file, as DocumentBlock
   double end = 0;
   v1::EmbedTextsRequest request;  // for the same texts
   std::int64_t num_lines = 0;
@@ -213,6 +218,7 @@ class FileEmbedder {
       list.texts.push_back(std::move(document.title));
     }
     block.lines = std::move(read.lines);
+    block.bad_lines = std::move(read.bad_lines);
     block.begin = read.begin;
     block.end = read.end;
     block.request = request_;
@@ -259,15 +265,34 @@ class FileEmbedder {
     const absl::Status status = source_.EmbedTextsStream(
         block.request, [&](v1::EmbedTextsStreamResponse& chunk) {
           const std::size_t last = chunk.first_text() + chunk.num_texts();
+          if (HasIdsFile(options_.format))
+            RefuseIdsOfSeveralLines(block, chunk);
           SEMRANK_RETURN_IF_ERROR(Take(block, chunk));
           if (last > 0) {
             counts_.num_lines = block.lines[last - 1];
+            counts_.num_bad_lines = block.bad_lines[last - 1];
             progress.Update(last, NumTexts());
           }
           // EmbedAll turns it into a message for the user.
           return Interrupted() ? absl::CancelledError() : absl::OkStatus();
         });
     return status.ok() || file_failed_ ? status : WithHint(status);
+  }
+
+  // FILE.ids has one line for each row: with another one, all rows that follow
+  // would have the ids of their neighbours.
+  static void RefuseIdsOfSeveralLines(const TextBlock& block,
+                                      v1::EmbedTextsStreamResponse& chunk) {
+    for (std::uint32_t i = 0; i < chunk.num_texts(); ++i) {
+      const std::string& id = block.list.ids[chunk.first_text() + i];
+      if (id.find('\n') == id.npos) continue;
+      const bool is_refused = std::ranges::any_of(
+          chunk.problems(), [i](const auto& p) { return p.index() == i; });
+      if (is_refused) continue;
+      v1::Problem& problem = *chunk.add_problems();
+      problem.set_index(i);
+      problem.mutable_status()->set_message("the id has a line break");
+    }
   }
 
   // A fixed version has a fixed dimension. A response that says otherwise would

@@ -2,7 +2,8 @@
 //
 //   Rows     have the order of the texts. The id of a text without one is the
 //            number of its line. A text that cannot be embedded is reported on
-//            standard error and has no row.
+//            standard error and has no row; so is one whose id has a line
+//            break, if the ids have a file of their own.
 //   Model    one version embeds the whole file, also across several runs.
 //   Resume   the same call continues after an interrupted one and produces the
 //            same bytes (resumable_file.h). A pipe cannot be read again, so it
@@ -13,6 +14,7 @@
 #ifndef SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 #define SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -32,6 +34,9 @@ struct EmbedToFileOptions {
   // Version 0 = the current one, or that of the interrupted run.
   v1::ModelRef model = {};
   BadLineLimit max_bad_lines = 0;
+  // The limit of a source that is a model directory; it must not change between
+  // two runs. 0 = the source is a server, which has its own.
+  std::int64_t max_text_bytes = 0;
 };
 
 // A signal ends the call with Cancelled, and the message says what is saved.

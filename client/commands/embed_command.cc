@@ -186,6 +186,8 @@ absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
   to_file.format = format;
   to_file.model = options.model.ToRef();
   to_file.max_bad_lines = options.texts.max_bad_lines;
+  to_file.max_text_bytes =
+      options.model_dir.empty() ? 0 : options.max_text_bytes;
   return to_file;
 }
 

@@ -183,6 +183,7 @@ absl::Status DocumentReader::AddDocument(DocumentBlock& block) {
   any_document_ = true;
   block.documents.push_back(std::move(document));
   block.lines.push_back(lines_->line_number());
+  block.bad_lines.push_back(bad_lines_.count());
   return absl::OkStatus();
 }
 

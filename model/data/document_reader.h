@@ -51,6 +51,8 @@ struct DocumentReaderOptions {
 struct DocumentBlock {
   std::vector<FileDocument> documents;
   std::vector<std::int64_t> lines;  // number of the last line of each
+  // Bad lines before each, with those of the earlier run.
+  std::vector<std::int64_t> bad_lines;
   // Where the block ends in the file, as a share of its bytes, and where its
   // first line was if the lines before were done.
   double begin = 0;

@@ -127,6 +127,51 @@ TEST_P(EmbedToFileTest, SkippedLinesAreCounted) {
               HasSubstr("file: 1 vector; 1 line skipped"));
 }
 
+TEST_P(EmbedToFileTest, BadLinesOfAnInterruptedRunAreCounted) {
+  EmbedToFileOptions options = Options("file");
+  options.max_bad_lines = 1;
+  std::string texts = "caf\xe9\n";
+  for (int i = 1; i <= 45; ++i) texts += "x\n";
+  options.texts = dir_.Write("docs.txt", texts);
+  EXPECT_EXIT(ExitAfter(options, 2), ::testing::ExitedWithCode(0), "saved");
+  LengthSource source;
+  ::testing::internal::CaptureStderr();
+  ASSERT_THAT(EmbedToFile(source, options), IsOk());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("file: 45 vectors; 1 line skipped"));
+}
+
+TEST_P(EmbedToFileTest, AnIdOfTwoLinesShiftsNoOtherId) {
+  EmbedToFileOptions options = Options("file");
+  options.texts =
+      dir_.Write("docs.jsonl", R"({"document_id":"a\nb","title":"x"})"
+                               "\n"
+                               R"({"document_id":"c","title":"xx"})"
+                               "\n");
+  LengthSource source;
+  const absl::Status status = EmbedToFile(source, options);
+  if (!HasIdsFile(GetParam())) {
+    EXPECT_THAT(status, IsOk());
+    return;
+  }
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                               HasSubstr("1 text could not be embedded")));
+  EXPECT_EQ(Read("file.ids"), "c\n");
+}
+
+TEST_P(EmbedToFileTest, AnotherTextLimitDoesNotContinue) {
+  // An SQL file of less than a block is begun anew.
+  if (GetParam() == EmbeddingFileFormat::kSql) return;
+  EmbedToFileOptions options = Options("file");
+  options.max_text_bytes = 4'096;
+  EXPECT_EXIT(ExitAfter(options, 2), ::testing::ExitedWithCode(0), "saved");
+  options.max_text_bytes = 65'536;
+  LengthSource source;
+  EXPECT_THAT(EmbedToFile(source, options),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("max_text_bytes")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, EmbedToFileTest,
                          ::testing::Values(EmbeddingFileFormat::kNpy,
                                            EmbeddingFileFormat::kJsonl,
