@@ -1,11 +1,14 @@
 // The `semrank` program: parses the command line and runs the command.
 #include <array>
+#include <cstdio>
 
+#include "absl/strings/str_format.h"
 #include "client/commands/command.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
 #include "model/cli/standard_streams.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
@@ -22,6 +25,13 @@ Examples:
   semrank --address=search-1:50051 health
 )"};
 
+// Not an error: the network, or a proxy beside the client, may encrypt.
+bool SendsKeyInPlainText(const ClientOptions& client) {
+  return !client.credentials.api_key.empty() &&
+         client.credentials.tls_ca.empty() && !IsLoopback(client.address) &&
+         !client.address.starts_with("unix:");
+}
+
 absl::Status Run(const Command& command, CommonOptions& common) {
   // A file without a dot or slash is a misspelled format, except where no
   // format is expected. Other commands write no files.
@@ -36,6 +46,12 @@ absl::Status Run(const Command& command, CommonOptions& common) {
                            ReadCredentials(common.credential_files));
   const absl::Status status = CheckCredentials(common.client.credentials);
   if (!status.ok()) return UsageError(ToStd(status.message()));
+  if (SendsKeyInPlainText(common.client)) {
+    absl::FPrintF(stderr,
+                  "semrank: warning: the API key goes to %s in plain text; "
+                  "--tls_ca=FILE encrypts it\n",
+                  EscapeControls(common.client.address));
+  }
   return command.run();
 }
 

@@ -127,7 +127,11 @@ absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
         counts.num_replaced += response.num_replaced();
         counts.num_refused += response.problems_size();
         const std::int64_t num_done = counts.num_documents() - num_before;
-        if (num_done > 0) counts.last_line = block.lines[num_done - 1];
+        if (num_done > 0) {
+          counts.last_line = block.lines[num_done - 1];
+          // The run that continues counts the bad lines after it.
+          counts.num_bad_lines = block.bad_lines[num_done - 1];
+        }
         progress.Update(num_done, counts.num_documents());
         return absl::OkStatus();
       });
@@ -153,7 +157,10 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
   ProblemReport problems("not put");
   while (true) {
     const absl::StatusOr<DocumentBlock> block = reader->NextBlock();
-    counts.num_bad_lines = reader->num_bad_lines();
+    // Bad lines may follow the last document.
+    if (!block.ok() || block->empty()) {
+      counts.num_bad_lines = reader->num_bad_lines();
+    }
     if (!block.ok()) {
       counts.num_unread_lines = reader->num_unread_lines();
       return block.status();

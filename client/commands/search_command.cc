@@ -114,6 +114,11 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                     format);
 }
 
+// The columns of a run are separated by blanks, and its rows are lines.
+bool HasBlank(std::string_view id) {
+  return id.find_first_of(" \t\r\n") != id.npos;
+}
+
 // The lines of one query in a TREC run. There the scores decide: trec_eval
 // ignores the ranks. So documents that the query names, and that stand first
 // whatever they score, get higher scores than those below them, by the least
@@ -136,9 +141,8 @@ absl::StatusOr<std::string> RunLines(
   }
   std::string lines;
   for (int i = 0; i < hits.size(); ++i) {
-    // The columns of a run are separated by blanks.
     const std::string id = KeyText(hits[i]);
-    if (id.find_first_of(" \t\n\r") != id.npos) {
+    if (HasBlank(id)) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "document '%s': a TREC run cannot hold an id with blanks",
           EscapeControls(id)));
@@ -159,7 +163,7 @@ absl::StatusOr<TextList> ReadQueries(const SearchOptions& options) {
   // Measures join the run and the judgments by the id of the query.
   for (std::size_t i = 0; i < queries.texts.size(); ++i) {
     const std::string_view id = queries.id(i);
-    if (!id.empty() && id.find(' ') == id.npos) continue;
+    if (!id.empty() && !HasBlank(id)) continue;
     return FlagError("queries", options.queries.path,
                      absl::StrFormat("query \"%s\" has no id, or one with "
                                      "blanks: want \"query_id<TAB>query\"",

@@ -161,8 +161,11 @@ absl::Status CheckServerAddress(std::string_view address) {
 // Judges the text alone: looking up names could block.
 bool IsLoopback(std::string_view address) {
   if (address.starts_with(kDnsScheme)) address.remove_prefix(kDnsScheme.size());
-  return address.starts_with("127.") || address.starts_with("[::1]:") ||
-         address.starts_with("localhost:");
+  // "127.example.org" is a name.
+  const std::string_view host = address.substr(0, address.rfind(':'));
+  return (host.starts_with("127.") &&
+          host.find_first_not_of("0123456789.") == host.npos) ||
+         host == "[::1]" || host == "localhost";
 }
 
 }  // namespace semrank

@@ -155,6 +155,51 @@ TEST_F(CliTest, PutToAServerThatEndsSaysWhetherToContinue) {
               HasSubstr("are put: continue with --skip_lines=1000\n"));
 }
 
+// The server ends after line 1,000, and the bad line is after it.
+TEST_F(CliTest, PutThatContinuesCountsABadLineOnce) {
+  std::string documents;
+  for (int i = 0; i < 1'500; ++i) {
+    documents += i == 1'200 ? "caf\xe9\n" : std::to_string(i) + "\ttv\n";
+  }
+  const std::vector<std::string> put = {
+      "put",
+      "--documents=" + dir_.Write("docs.tsv", documents),
+      "--state=" + dir_.File("state"),
+      "--max_bad_lines=1",
+      "--max_attempts=1",
+      "--output=json"};
+  server_.EndPuts({grpc::StatusCode::UNAVAILABLE, "Socket closed"});
+  EXPECT_EQ(Run(put).exit_code, 1);
+  server_.EndPuts(grpc::Status::OK);
+  const auto run = Run(put);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("\"skipped_lines\":1}"));
+}
+
+TEST_F(CliTest, SearchRefusesIdsThatBreakARun) {
+  const std::string queries =
+      dir_.Write("queries.jsonl", R"({"document_id":"q\t1","title":"shoes"})");
+  const auto run = Run(
+      {"search", "--queries=" + queries, "--run_out=" + dir_.File("live.run")});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--queries="));
+}
+
+TEST_F(CliTest, AKeyInPlainTextIsAWarning) {
+  const auto warns = [](const std::string& address) {
+    // The missing file ends the command before it connects.
+    const auto run = RunProgram(
+        {kProgram, "--address=" + address, "rank", "--query=q",
+         "--titles=/no/such/file"},
+        {.environment = {"SEMRANK_API_KEY=0123456789abcdef0123456789abcdef"}});
+    EXPECT_THAT(run.err, HasSubstr("/no/such/file"));
+    return run.err.find("in plain text") != std::string::npos;
+  };
+  EXPECT_TRUE(warns("10.0.0.1:50051"));
+  EXPECT_FALSE(warns("127.0.0.1:50051"));
+  EXPECT_FALSE(warns("unix:/run/semrank.sock"));
+}
+
 TEST_F(CliTest, PutStopsAtAQuoteThatIsNotClosed) {
   std::string documents = "id,title\n";
   for (int i = 0; i < 40; ++i) {

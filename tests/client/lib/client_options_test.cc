@@ -128,6 +128,7 @@ TEST(IsLoopbackTest, AcceptsOnlyAddressesOfThisMachine) {
   EXPECT_TRUE(IsLoopback("[::1]:50051"));
   EXPECT_FALSE(IsLoopback("10.0.0.1:50051"));
   EXPECT_FALSE(IsLoopback("localhost.example:50051"));
+  EXPECT_FALSE(IsLoopback("127.example.org:50051"));
 }
 
 }  // namespace
