@@ -2,7 +2,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/base/errors.h"
@@ -28,7 +27,7 @@ class GetHandler final : public HandlerOf<v1::GetDocumentsResponse> {
   absl::Status CheckVectors(const ModelRefView& model,
                             std::int32_t encoding) const;
   // Adds the documents, and their vectors to `rows`.
-  void AddDocuments(std::vector<float>& rows);
+  absl::Status AddDocuments(std::vector<float>& rows);
 
   DocumentKeys keys_{"ids", "document_ids"};
   bool with_payloads_ = false;
@@ -79,30 +78,24 @@ absl::Status GetHandler::CheckVectors(const ModelRefView& model,
 absl::StatusOr<Progress> GetHandler::RunSlice(const RequestRun& /*run*/) {
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
   std::vector<float> rows;
-  AddDocuments(rows);
+  SEMRANK_RETURN_IF_ERROR(AddDocuments(rows));
   // Rows without a gap: a document that is missing has no row either.
   if (with_vectors_) {
     const ServedModelPtr served = snapshot_.model();
     SetVectors(rows, served->model->embedding_dim(), encoding_, response_);
     SetModel(*served, response_);
   }
-  // No limit bounds the sum of the payloads, so 10,000 of them may exceed what
-  // clients accept as one message. The sum is known only now.
-  const auto max_bytes =
-      static_cast<std::size_t>(MaxResponseBytes(parts_.limits));
-  if (response_.ByteSizeLong() > max_bytes) {
-    return FieldError(
-        "INVALID_FIELD", "ids",
-        absl::StrFormat("the documents are more than the %d bytes of the "
-                        "largest response; ask for fewer at once",
-                        max_bytes));
-  }
+  // Vectors and problems also count for what clients accept as one message.
+  SEMRANK_RETURN_IF_ERROR(CheckResponseBytes(keys_.FieldOf(keys_.size() - 1),
+                                             response_.ByteSizeLong(),
+                                             parts_.limits));
   return Progress::kDone;
 }
 
-void GetHandler::AddDocuments(std::vector<float>& rows) {
+absl::Status GetHandler::AddDocuments(std::vector<float>& rows) {
   std::vector<ItemProblem> problems;
   const std::vector<DocumentKeyView> keys = keys_.Views();
+  std::size_t num_bytes = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto slot = snapshot_.Find(keys[i]);
     if (!slot.has_value()) {
@@ -119,11 +112,15 @@ void GetHandler::AddDocuments(std::vector<float>& rows) {
     for (const std::string_view tag : UnpackTags(record.packed_tags())) {
       out.add_tags(std::string(tag));
     }
+    num_bytes += out.ByteSizeLong();
+    SEMRANK_RETURN_IF_ERROR(
+        CheckResponseBytes(keys_.FieldOf(i), num_bytes, parts_.limits));
     if (!with_vectors_) continue;
     const std::vector<float> vector = snapshot_.vector(*slot);
     rows.insert(rows.end(), vector.begin(), vector.end());
   }
   SetProblems(problems, response_);
+  return absl::OkStatus();
 }
 
 class DeleteHandler final : public HandlerOf<v1::DeleteDocumentsResponse> {

@@ -55,12 +55,15 @@ class DocumentKeys {
     views.insert(views.end(), names_.begin(), names_.end());
     return views;
   }
+  // The field that has key i.
+  std::string_view FieldOf(std::size_t i) const {
+    return i < ids_.size() ? ids_field_ : names_field_;
+  }
   // DOCUMENT_NOT_FOUND for key i.
   ItemProblem NotFound(std::size_t i) const {
-    const bool by_number = i < ids_.size();
+    const std::size_t place = i < ids_.size() ? i : i - ids_.size();
     return {static_cast<std::uint32_t>(i),
-            DocumentNotFound(ItemName(by_number ? ids_field_ : names_field_,
-                                      by_number ? i : i - ids_.size()))};
+            DocumentNotFound(ItemName(FieldOf(i), place))};
   }
 
  private:
