@@ -30,6 +30,8 @@ namespace {
 // as many as the request wants if that is more.
 constexpr std::uint32_t kMinSecondResults = 100;
 
+constexpr std::uint32_t kDefaultTopK = 10;
+
 // The ranking of model B. Views the search's snapshot.
 struct HitRanking {
   HitRanking(ServedModelPtr served, std::uint32_t max_results)
@@ -80,6 +82,11 @@ class SearchHandler final : public HandlerOf<v1::SearchDocumentsResponse> {
  private:
   absl::Status ReadMessage(std::string_view bytes);
   absl::Status CheckInterleavedSearch(const ModelRefView& model) const;
+  // `top_k`, or --max_top_k if that is lower.
+  std::uint32_t WithinMaxTopK(std::uint32_t top_k) const {
+    return static_cast<std::uint32_t>(
+        std::min<std::int64_t>(top_k, parts_.limits.max_top_k));
+  }
   // Returns the permits of a second ranking; 0 = there is none.
   absl::StatusOr<std::int64_t> BeginSecond();
   absl::StatusOr<Progress> SearchAndRank(const RequestRun& run);
@@ -150,11 +157,8 @@ absl::StatusOr<std::int64_t> SearchHandler::BeginSecond() {
   if (model == nullptr) return 0;
   // Model A retrieves more hits than a short list shows; otherwise B could only
   // reorder A's results. The draft cuts the list to the requested length.
-  const std::uint32_t top_k = input_.top_k == 0 ? kDefaultTopK : input_.top_k;
-  second_ = std::make_unique<HitRanking>(std::move(model), top_k);
-  input_.top_k = std::max(
-      top_k, std::min(kMinSecondResults,
-                      static_cast<std::uint32_t>(parts_.limits.max_top_k)));
+  second_ = std::make_unique<HitRanking>(std::move(model), input_.top_k);
+  input_.top_k = std::max(input_.top_k, WithinMaxTopK(kMinSecondResults));
   return 1 + std::int64_t{input_.top_k};
 }
 
@@ -179,6 +183,7 @@ absl::Status SearchHandler::ReadMessage(std::string_view bytes) {
       WireField(Request::kNameMatchFieldNumber, input_.name_match),
       WireField(Request::kImpressionFieldNumber, impression_),
       WireField(Request::kInterleaveFieldNumber, interleave_)));
+  if (input_.top_k == 0) input_.top_k = WithinMaxTopK(kDefaultTopK);
   SEMRANK_RETURN_IF_ERROR(CheckImpression(impression_, parts_.events));
   SEMRANK_RETURN_IF_ERROR(CheckInterleavedSearch(model));
   // `interleave` excludes `model`, so that its `a` may take its place.

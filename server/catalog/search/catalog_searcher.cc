@@ -23,8 +23,7 @@ constexpr std::size_t kPiecesOfSlice = 4;
 
 // The number of hits that are skipped or returned.
 std::uint64_t NumWanted(const SearchInput& input) {
-  const std::uint32_t top_k = input.top_k == 0 ? kDefaultTopK : input.top_k;
-  return std::uint64_t{input.offset} + top_k;
+  return std::uint64_t{input.offset} + input.top_k;
 }
 
 std::int64_t DocumentsPerPermit(const CatalogSnapshot& snapshot) {

@@ -37,11 +37,9 @@
 
 namespace semrank {
 
-inline constexpr std::uint32_t kDefaultTopK = 10;
-
 struct SearchInput {
   std::string_view query = {};
-  std::uint32_t top_k = 0;   // 0 = kDefaultTopK
+  std::uint32_t top_k = 0;   // required, at least 1
   std::uint32_t offset = 0;  // the number of best documents to skip
   std::optional<float> min_score = {};
   std::span<const DocumentKeyView> excluded = {};

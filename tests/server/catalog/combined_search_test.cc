@@ -396,6 +396,7 @@ TEST(CombinedSearchPartsTest, CosinesOfTheHitsAreThoseOfTheirParts) {
   catalog.PutSome(2'000, random);
   SearchInput input;
   input.query = "edit photos";
+  input.top_k = 10;
   input.with_parts = true;
   SearchResult result;
   catalog.Search(input, result);

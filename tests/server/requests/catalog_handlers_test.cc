@@ -99,5 +99,19 @@ TEST_F(CatalogHandlersTest, SearchStopsAtTheLargestResponse) {
   EXPECT_LT(ResponseBytes(), 5 * kPayloadBytes);
 }
 
+TEST_F(CatalogHandlersTest, NoTopKReturnsAtMostTheLimit) {
+  Put(9);
+  v1::SearchDocumentsRequest search;
+  search.set_query("title");
+  ASSERT_THAT(Run(MakeSearchDocumentsHandler, search), IsOk());
+  const auto& found =
+      static_cast<const v1::SearchDocumentsResponse&>(handler_->response());
+  EXPECT_EQ(found.hits_size(), 8);
+  // As with a top_k of the limit, no page follows.
+  search.set_offset(1);
+  EXPECT_EQ(ErrorReason(Run(MakeSearchDocumentsHandler, search)),
+            "INVALID_FIELD");
+}
+
 }  // namespace
 }  // namespace semrank
