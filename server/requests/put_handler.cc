@@ -95,7 +95,7 @@ class PutHandler final : public HandlerOf<Response> {
     response_.set_num_created(result_.counts.num_created);
     response_.set_num_replaced(result_.counts.num_replaced);
     SetProblems(result_.problems, response_);
-    SetModel(*result_.model, response_);
+    SetModel(*result_.counts.model, response_);
     SetTimings(run, result_.times, response_);
     // Only PutDocumentsStreamResponse has the field.
     if constexpr (requires { response_.set_first_document(0); }) {

@@ -226,7 +226,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
   if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
 
   // Nothing may fail from here on: the store already has the documents.
-  PutCounts counts;
+  PutCounts counts = {.model = next_.model};
   ++next_.commit;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const DocumentKeyView key = records[i]->key();

@@ -48,6 +48,7 @@ class DocumentCatalog {
   struct PutCounts {
     std::uint32_t num_created = 0;
     std::uint32_t num_replaced = 0;
+    ServedModelPtr model;  // the model that answers for the documents
   };
   // Row-major [documents, embedding_dim], as `model` computed them.
   struct Rows {

@@ -155,8 +155,6 @@ absl::Status CatalogWriter::Commit(PutState& state, PutResult& result) const {
   SEMRANK_ASSIGN_OR_RETURN(
       result.counts,
       catalog_.Put(state.records, rows, [&] { return WriteToStore(state); }));
-  // The first is the model that answers; a next one only has vectors yet.
-  result.model = state.models.front().model;
   result.times[Phase::kCache] += clock.Lap();
   return absl::OkStatus();
 }

@@ -41,7 +41,6 @@ struct NewDocument {
 struct PutResult {
   DocumentCatalog::PutCounts counts;
   std::vector<ItemProblem> problems;
-  ServedModelPtr model;  // the model that answers for the documents
   PhaseTimes times;
 };
 

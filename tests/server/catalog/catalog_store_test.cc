@@ -157,6 +157,29 @@ TEST(CatalogStoreTest, ARollbackEmbedsOnlyWhatWasPutSince) {
   EXPECT_EQ(catalog.num_documents(), 600u);
 }
 
+TEST(CatalogStoreTest, APutNamesTheModelThatAnswersAtItsCommit) {
+  Catalog catalog(nullptr);
+  DocumentCatalog& documents = catalog.parts().documents;
+  ASSERT_THAT(catalog.Put(7, "title"), IsOk());
+  const ServedModelPtr next = ServedTinyModel(2);
+  ASSERT_THAT(documents.BeginModel(next), IsOk());
+  const std::vector<NewDocument> many(
+      2'000, {.key = std::uint64_t{9}, .title = "another title"});
+  PutState state;
+  PutResult result;
+  const auto put_slice = [&] {
+    return catalog.parts().writer.PutSlice(many, FakeCaller(), state, result);
+  };
+  ASSERT_EQ(put_slice().value(), Progress::kMore);
+  const CatalogSnapshot snapshot = documents.TakeSnapshot();
+  const std::uint32_t slot = *snapshot.Find(std::uint64_t{7});
+  documents.AddRows(snapshot, {&slot, 1}, std::vector<float>(16).data());
+  documents.FinishModel();
+  while (put_slice().value() == Progress::kMore) {
+  }
+  EXPECT_EQ(result.counts.model, next);
+}
+
 TEST(CatalogStoreTest, AModelComesAlsoWhenTheStoreTakesNothing) {
   FakeDocumentStore store;
   {
