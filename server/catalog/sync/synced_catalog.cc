@@ -18,6 +18,9 @@ constexpr std::size_t kUpdateBatchDocuments = 256;
 // comparison.
 constexpr absl::Duration kModelWatchInterval = absl::Milliseconds(100);
 
+// Until the catalog tries to move to a model again that it could not move to.
+constexpr absl::Duration kFailedModelPause = absl::Seconds(10);
+
 std::unique_ptr<ChangeFollower> FollowerOf(DocumentStore* store,
                                            CatalogReconciler* reconciler) {
   std::unique_ptr<ChangeLog> log =
@@ -56,11 +59,15 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
   // Documents in later slots are put after this, with vectors of both models.
   CatalogSnapshot begin = catalog_.TakeSnapshot();
   const std::size_t num_slots = begin.num_slots();
-  num_documents_ = begin.num_documents();
+  const CommitNumber kept = catalog_.NextModelCommit();
+  for (std::uint32_t slot = 0; slot < num_slots; ++slot) {
+    if (begin.IsVisible(slot) && begin.created_commit(slot) > kept) {
+      ++num_documents_;
+    }
+  }
+  begin.Release();
   // One refused batch ends the writes of this update, not those of the next.
   store_status_ = absl::OkStatus();
-  begin.Release();
-  const CommitNumber kept = catalog_.NextModelCommit();
   // One snapshot a batch: a single one would keep every record that is removed
   // in the meantime.
   for (std::size_t slot = 0; slot < num_slots;) {
@@ -197,6 +204,13 @@ void SyncedCatalog::Stop() {
 }
 
 void SyncedCatalog::FollowModel(const ModelStore& models) {
+  // A model that failed most likely fails again, for instance without memory,
+  // and each try delays puts.
+  const ServedModelPtr current = models.current();
+  if (failed_model_ != nullptr && failed_model_ == current &&
+      absl::Now() - failed_at_ < kFailedModelPause) {
+    return;
+  }
   const absl::Status status =
       update.Follow([&models] { return models.current(); });
   const absl::Status& stored = update.store_status();
@@ -204,8 +218,11 @@ void SyncedCatalog::FollowModel(const ModelStore& models) {
     LogWarning("the next start embeds the catalog again: %s", stored.message());
   }
   logged_ = stored;
+  failed_model_ = nullptr;
   if (status.ok() || absl::IsCancelled(status)) return;
-  LogError("the catalog stays with its model: %s", status.message());
+  failed_model_ = current;
+  failed_at_ = absl::Now();
+  LogError("the catalog cannot move to the new model: %s", status.message());
 }
 
 }  // namespace semrank

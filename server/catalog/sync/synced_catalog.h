@@ -43,8 +43,8 @@ namespace semrank {
 class CatalogModelUpdate final : private Caller {
  public:
   struct Status {
-    // The documents that the next model has embedded, and their number; 0 and 0
-    // without a next model.
+    // How many documents the next model has embedded, and how many it must
+    // embed; 0 and 0 without a next model.
     std::uint64_t num_embedded = 0;
     std::uint64_t num_documents = 0;
   };
@@ -117,6 +117,11 @@ class SyncedCatalog {
   // without Start, and again.
   void Stop();
 
+  // Moves the catalog to the default model of `models`, unless that has failed
+  // in the last 10 s. Start lets a thread call it every 100 ms; without Start,
+  // one thread at a time may.
+  void FollowModel(const ModelStore& models);
+
   // Null when the store has no log of changes that other servers write too.
   const ChangeFollower* changes() const { return changes_.get(); }
 
@@ -127,10 +132,10 @@ class SyncedCatalog {
   CatalogReconciler reconciler;
 
  private:
-  void FollowModel(const ModelStore& models);
-
   const std::unique_ptr<ChangeFollower> changes_;
-  absl::Status logged_;  // the store's status, as it was logged last
+  absl::Status logged_;          // the store's status, as it was logged last
+  ServedModelPtr failed_model_;  // null = the last update has succeeded
+  absl::Time failed_at_;
   std::unique_ptr<PeriodicTask> model_watch_;
 };
 

@@ -5,15 +5,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
 
+#include "absl/strings/str_split.h"
 #include "server/base/errors.h"
 #include "server/stores/rocksdb_document_store.h"
 #include "tests/server/catalog/catalog_on_store.h"
 #include "tests/support/fake_document_store.h"
+#include "tests/support/memory_source.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -146,7 +149,15 @@ TEST(CatalogStoreTest, ARollbackEmbedsOnlyWhatWasPutSince) {
     ASSERT_THAT(catalog.Put(600, "a new one"), IsOk());
     ASSERT_THAT(catalog.Delete(std::uint64_t{8}), IsOk());
     const int num_embedded = catalog.num_embedded();
-    ASSERT_THAT(catalog.Follow(ServedTinyModel(1)), IsOk());
+    const CatalogModelUpdate& update = catalog.parts().update;
+    std::uint64_t num_to_embed = 0;
+    const ServedModelPtr first = ServedTinyModel(1);
+    ASSERT_THAT(catalog.parts().update.Follow([&] {
+      num_to_embed = std::max(num_to_embed, update.GetStatus().num_documents);
+      return first;
+    }),
+                IsOk());
+    EXPECT_EQ(num_to_embed, 2u);
     EXPECT_EQ(catalog.num_embedded() - num_embedded, 2);
     for (const std::uint64_t id : {0, 7, 9, 599, 600}) {
       EXPECT_TRUE(catalog.HasVectorOf(id, 1)) << id;
@@ -178,6 +189,32 @@ TEST(CatalogStoreTest, APutNamesTheModelThatAnswersAtItsCommit) {
   while (put_slice().value() == Progress::kMore) {
   }
   EXPECT_EQ(result.counts.model, next);
+}
+
+TEST(CatalogStoreTest, AModelThatFailsIsNotTriedAgainAtOnce) {
+  Catalog catalog(nullptr);
+  // No caller can put a title that is not UTF-8, which fails in every model.
+  std::vector<CatalogRecord::Pointer> records;
+  records.push_back(CatalogRecord::Make(std::uint64_t{7}, "\xff", ""));
+  const std::vector<float> row(16);
+  DocumentCatalog& documents = catalog.parts().documents;
+  const DocumentCatalog::Rows rows = {documents.TakeSnapshot().model(),
+                                      row.data()};
+  ASSERT_THAT(documents.Put(records, {&rows, 1}).status(), IsOk());
+  Metrics metrics;
+  MemoryFolder folder;
+  ModelStore models({{folder.Source("tiny")}}, &metrics);
+  const auto num_errors_with = [&](std::int64_t version) {
+    folder.Put(version, MakeTinyModel({.version = version}));
+    EXPECT_THAT(models.Refresh(), IsOk());
+    ::testing::internal::CaptureStdout();
+    for (int i = 0; i < 3; ++i) catalog.parts().FollowModel(models);
+    const std::vector<std::string> parts =
+        absl::StrSplit(::testing::internal::GetCapturedStdout(), "cannot move");
+    return parts.size() - 1;
+  };
+  EXPECT_EQ(num_errors_with(2), 1u);
+  EXPECT_EQ(num_errors_with(3), 1u);
 }
 
 TEST(CatalogStoreTest, AModelComesAlsoWhenTheStoreTakesNothing) {
