@@ -16,6 +16,7 @@
 #include "model/cli/command_line.h"
 #include "model/format/version_directory.h"
 #include "server/base/errors.h"
+#include "server/base/text_checks.h"
 #include "server/events/redis_event_sink.h"
 #include "server/http/http_origins.h"
 #include "server/open_files.h"
@@ -97,6 +98,12 @@ absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
     if (named.value.empty()) {
       return FlagError("model_dir", model_dir,
                        model_dir.empty() ? "is required" : "has an empty path");
+    }
+    // Protobuf and JSON, which name the model in responses, need UTF-8.
+    if (!CheckUtf8("name", name).ok()) {
+      return FlagError("model_dir", model_dir,
+                       "names a model in other characters than UTF-8; give "
+                       "NAME=PATH");
     }
     // Requests choose a model by its name, so no two models may share it.
     if (std::ranges::count(folders, name, &ServedFolder::name) > 0) {
