@@ -73,7 +73,7 @@ void AddCertificateMetric(const TlsCertificates& certificates,
 // so a request pays nothing for these metrics.
 void AddCacheMetrics(const DocumentVectorCache& cache, Metrics& metrics) {
   metrics.AddGauge("semrank_cache_entries",
-                   "Document vectors in the memory cache.",
+                   "Vectors of documents and queries in the memory cache.",
                    [&] { return cache.GetStats().num_entries; });
   metrics.AddGauge("semrank_cache_bytes", "Bytes of the memory cache in use.",
                    [&] { return cache.GetStats().live_bytes; });
@@ -82,7 +82,8 @@ void AddCacheMetrics(const DocumentVectorCache& cache, Metrics& metrics) {
                    [&] { return cache.GetStats().capacity_bytes; });
   metrics.AddCounter(
       "semrank_cache_evictions_total",
-      "Document vectors that were evicted from the memory cache.",
+      "Vectors of documents and queries that were evicted from the memory "
+      "cache.",
       [&] { return cache.GetStats().num_evictions; });
 }
 
@@ -141,7 +142,7 @@ void AddCatalogMetrics(const SyncedCatalog& catalog, Metrics& metrics) {
   metrics.AddGauge(
       "semrank_catalog_reembedding_documents",
       "Documents that a new model is to embed before it answers for the "
-      "catalog; 0 when none is on its way.",
+      "catalog; 0 when no model is being prepared.",
       [&] { return catalog.update.GetStatus().num_documents; });
   metrics.AddGauge("semrank_catalog_reembedded_documents",
                    "Documents that the new model has embedded so far.",
@@ -226,7 +227,7 @@ void AddAdmissionMetrics(Admission& admission, Metrics& metrics) {
   metrics.AddGauge(
       "semrank_queue_texts",
       "Texts in flight whose requests wait for a worker. Requests that are "
-      "expected to take no longer than a worker's hand-over never do.",
+      "cheaper than passing them to a worker are never queued.",
       [&] { return admission.queued_texts().level(); });
   metrics.AddGauge(
       "semrank_queue_texts_max",

@@ -251,8 +251,8 @@ absl::Status Explainer::Check(const ServedModel& served,
       texts_are_less ? "max_texts_per_request" : "max_explain_words";
   return FieldError(
       "TOO_MANY_TEXTS", "query",
-      absl::StrFormat("it and the title have %d words, each of which takes a "
-                      "text, over the limit of %d (--%s)",
+      absl::StrFormat("the query and the title have %d words together, each of "
+                      "which is embedded as a text; the limit is %d (--%s)",
                       num_words, max_words, flag),
       LimitValues(num_words, max_words, flag));
 }

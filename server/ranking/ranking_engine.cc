@@ -26,13 +26,14 @@ absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
       (scored.parts == ModelParts::kLexical || scored.with_parts)) {
     return FieldError(
         "INVALID_FIELD", "vectors",
-        absl::StrFormat("have no lexical part, which this request asks for of "
-                        "%s; send titles, or leave parts and with_parts out",
+        absl::StrFormat("have no lexical part, but the request asks for that "
+                        "of %s; send titles, or set neither parts nor "
+                        "with_parts",
                         model.version().name));
   }
   if (model.sparse_scorer() != nullptr) {
     return FieldError("INVALID_FIELD", "vectors",
-                      "are not all of this model's score, which needs the "
+                      "are only a part of this model's score, which needs the "
                       "words of the titles too; send titles");
   }
   // At least 1: only models with a sparse scorer have no vectors.

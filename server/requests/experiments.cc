@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "model/base/status_macros.h"
 #include "semrank/v1/common.pb.h"
@@ -59,12 +60,14 @@ absl::Status CheckInterleave(const ListRequest& request) {
   const InterleaveView& interleave = request.interleave;
   if (!request.has_impression) {
     return FieldError("INVALID_FIELD", "interleave",
-                      "needs \"impression\", which keeps who contributed what");
+                      "is only allowed with \"impression\", which records the "
+                      "ranking of each result");
   }
   // `model` could contradict `a`, so only one of them may be set.
   if (!request.model.name.empty() || request.model.version != 0) {
     return FieldError("INVALID_FIELD", "model",
-                      "stands beside interleave, whose a names the model");
+                      "cannot be set together with interleave; set "
+                      "interleave.a");
   }
   if (interleave.has_b == interleave.request_order) {
     return FieldError("INVALID_FIELD", "interleave",
@@ -157,12 +160,16 @@ ListExperiment SecondRanking::Interleave(RankResult& first) {
   }
   ListExperiment experiment = Draft(Candidates(first), Candidates(result_));
   ApplyToResult(experiment.picks, result_, first);
-  // The request as a whole has one time in the queue, which the run adds.
+  AddTimesTo(first.times);
+  return experiment;
+}
+
+// The request as a whole has one time in the queue, which the run adds.
+void SecondRanking::AddTimesTo(PhaseTimes& times) const {
   for (const Phase phase :
        {Phase::kParse, Phase::kCache, Phase::kEmbed, Phase::kScore}) {
-    first.times[phase] += result_.times[phase];
+    times[phase] += result_.times[phase];
   }
-  return experiment;
 }
 
 ListExperiment SecondRanking::Draft(
@@ -180,11 +187,13 @@ ListExperiment SecondRanking::Draft(
 // the response names.
 void SecondRanking::DropProblems(const RankResult& first) {
   if (first.problems.empty()) return;
+  absl::flat_hash_set<std::uint32_t> dropped;
+  for (const ItemProblem& problem : first.problems) {
+    dropped.insert(problem.index);
+  }
   std::vector<DraftPick> kept;
   for (std::size_t i = 0; i < result_.ranking.size(); ++i) {
-    const auto found = std::ranges::find(
-        first.problems, result_.ranking[i].index, &ItemProblem::index);
-    if (found != first.problems.end()) continue;
+    if (dropped.contains(result_.ranking[i].index)) continue;
     kept.push_back({.place = static_cast<std::uint32_t>(i)});
   }
   ApplyToResult(kept, {}, result_);

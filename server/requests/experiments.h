@@ -97,7 +97,10 @@ class SecondRanking {
   // Replaces the results of `first` by those of both rankings, interleaved, and
   // adds the times. Problems and what else `first` has stay.
   ListExperiment Interleave(RankResult& first);
-  // The same for rankings of other numbers than those of the candidates.
+  // Adds what this ranking took.
+  void AddTimesTo(PhaseTimes& times) const;
+  // As Interleave, for rankings of other numbers than those of the candidates;
+  // leaves the results and the times to the caller.
   ListExperiment Draft(std::span<const std::uint32_t> first,
                        std::span<const std::uint32_t> second) const;
 

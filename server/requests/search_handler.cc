@@ -255,6 +255,7 @@ void SearchHandler::Interleave() {
         {.semantic = parts.semantic.empty() ? 0 : parts.semantic[i],
          .lexical = parts.lexical.empty() ? 0 : parts.lexical[i]});
   }
+  second_->second.AddTimesTo(result_.times);
   experiment_ = second_->second.Draft(first_places, second_places);
   ApplyDraft(experiment_.picks, hits, result_.hits);
   ApplyDraft(experiment_.picks, cosines, result_.cosines);

@@ -89,12 +89,15 @@ void PrepareParts(const SearchInput& input, const TwoTowerModel& model,
   }
 }
 
-absl::Status OverMaxTopK(std::string_view field, std::uint32_t value,
-                         std::string_view are, const Limits& limits) {
-  return FieldError("INVALID_FIELD", field,
-                    absl::StrFormat("%d %s over the limit of %d (--max_top_k)",
-                                    value, are, limits.max_top_k),
-                    LimitValues(value, limits.max_top_k, "max_top_k"));
+// `sum` names what has the value, for the reader of the message.
+absl::Status OverMaxTopK(std::string_view field, std::string_view sum,
+                         std::uint64_t value, const Limits& limits) {
+  return FieldError(
+      "INVALID_FIELD", field,
+      absl::StrFormat("%s%d is over the limit of %d (--max_top_k)", sum, value,
+                      limits.max_top_k),
+      LimitValues(static_cast<std::int64_t>(value), limits.max_top_k,
+                  "max_top_k"));
 }
 
 }  // namespace
@@ -129,11 +132,11 @@ absl::Status CatalogSearcher::Check(const SearchInput& input,
                                     const SearchResult& result) const {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits_));
   if (input.top_k > limits_.max_top_k) {
-    return OverMaxTopK("top_k", input.top_k, "is", limits_);
+    return OverMaxTopK("top_k", "", input.top_k, limits_);
   }
   if (input.offset > 0 &&
       NumWanted(input) > static_cast<std::uint64_t>(limits_.max_top_k)) {
-    return OverMaxTopK("offset", input.offset, "and top_k are together",
+    return OverMaxTopK("offset", "offset + top_k = ", NumWanted(input),
                        limits_);
   }
   if (input.min_score.has_value() && std::isnan(*input.min_score)) {

@@ -89,7 +89,8 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
       num_changed = counts->num_put + counts->num_deleted;
     } else if (absl::IsDataLoss(counts.status())) {
       // Trying again would not help, and the other documents have been applied.
-      LogError("not taken over: %s", counts.status().message());
+      LogError("documents that another server changed were not applied: %s",
+               counts.status().message());
     } else {
       // Reading all documents may repair what time does not.
       if (!IsTransient(counts.status())) position_.clear();

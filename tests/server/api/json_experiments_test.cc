@@ -143,6 +143,8 @@ TEST_F(JsonExperimentsTest, ASearchIsInterleavedWithAnotherModelsRanking) {
   EXPECT_EQ(lists[0].ranker_b, "other/1");
   ASSERT_THAT(lists[0].results, SizeIs(8));
   EXPECT_THAT(answer["hits"], SizeIs(8));
+  // The search finds no document by its key, but the second ranking does.
+  EXPECT_NE(answer["timings"].value("cache_nanos", "0"), "0");
   std::set<std::string> documents;
   int num_of_b = 0;
   for (const ShownResult& result : lists[0].results) {
@@ -157,10 +159,10 @@ TEST_F(JsonExperimentsTest, WhatCannotBeInterleavedIsRefused) {
   const Json by_other = {{"interleave", Interleave(Named("other"))}};
   Json request = Request();
   request.update(by_other);
-  EXPECT_THAT(ErrorOf("/v1/rank", request), HasSubstr("interleave: needs"));
+  EXPECT_THAT(ErrorOf("/v1/rank", request), HasSubstr("interleave: is only"));
   request["impression"] = Json::object();
   request["model"] = Named("tiny");
-  EXPECT_THAT(ErrorOf("/v1/rank", request), HasSubstr("model: stands beside"));
+  EXPECT_THAT(ErrorOf("/v1/rank", request), HasSubstr("model: cannot be set"));
   request.erase("model");
   request["interleave"].erase("b");
   EXPECT_THAT(ErrorOf("/v1/rank", request),
