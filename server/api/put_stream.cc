@@ -88,7 +88,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   absl::Status PutLines(bool last) {
     std::size_t begin = 0;
     while (begin < lines_.size()) {
-      std::size_t end = lines_.find('\n', begin);
+      std::size_t end = lines_.find('\n', std::max(begin, num_searched_));
       if (end == std::string::npos) {
         if (!last) break;
         end = lines_.size();
@@ -101,6 +101,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     }
     // The rest is the beginning of a line.
     lines_.erase(0, begin);
+    num_searched_ = lines_.size();
     SEMRANK_RETURN_IF_ERROR(CheckLineSize(num_lines_ + 1, lines_.size()));
     return PutGroup();
   }
@@ -160,8 +161,9 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   const StreamHandlers make_handler_;
   const std::int64_t max_documents_;
   Stopwatch clock_;
-  std::string lines_;  // not put yet
-  std::string line_;   // of them, with what JsonDocument reads behind it
+  std::string lines_;             // not put yet
+  std::size_t num_searched_ = 0;  // bytes of them that have no end of a line
+  std::string line_;  // of them, with the padding that JsonDocument needs
   std::int64_t num_lines_ = 0;
   std::string group_;  // the bytes of its message
   std::int64_t num_in_group_ = 0;

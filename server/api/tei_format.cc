@@ -52,8 +52,8 @@ class TeiEmbed final : public BodyFormat {
     const Cut cut = ReadCut(body);
     if (!body.Bool("normalize", true)) {
       body.Refuse("normalize",
-                  "must be true or absent: a model gives its vectors in one "
-                  "length alone");
+                  "must be true or absent: this server returns normalised "
+                  "vectors only");
     }
     dimensions_ = body.Number("dimensions");
     bytes.reserve(request_.body.size());
@@ -171,22 +171,32 @@ const char* TeiErrorType(int http_code) {
   return http_code < 500 ? "Validation" : "Backend";
 }
 
-// The fields of requests to embed and to rerank have other names there.
-std::string WriteTeiError(const absl::Status& status, int http_code) {
-  const std::string message =
-      WithTheirName(WithTheirName(ToStd(status.message()), "texts", "inputs"),
-                    "titles", "texts");
+std::string TeiError(const std::string& message, int http_code) {
   return Json{{"error", message}, {"error_type", TeiErrorType(http_code)}}
       .dump();
+}
+
+// The fields of requests to embed and to rerank have other names there: "texts"
+// is a name of ours for the first and of theirs for the second.
+std::string WriteEmbedError(const absl::Status& status, int http_code) {
+  return TeiError(WithTheirName(ToStd(status.message()), "texts", "inputs"),
+                  http_code);
+}
+std::string WriteRerankError(const absl::Status& status, int http_code) {
+  return TeiError(WithTheirName(ToStd(status.message()), "titles", "texts"),
+                  http_code);
+}
+std::string WriteInfoError(const absl::Status& status, int http_code) {
+  return TeiError(std::string(ToStd(status.message())), http_code);
 }
 
 }  // namespace
 
 const FormatFunctions formats::kTeiEmbed = {&MakeFormatOf<TeiEmbed>,
-                                            &WriteTeiError};
+                                            &WriteEmbedError};
 const FormatFunctions formats::kTeiRerank = {&MakeFormatOf<TeiRerank>,
-                                             &WriteTeiError};
+                                             &WriteRerankError};
 const FormatFunctions formats::kTeiInfo = {&MakeFormatOf<TeiInfo>,
-                                           &WriteTeiError};
+                                           &WriteInfoError};
 
 }  // namespace semrank

@@ -283,6 +283,8 @@ TEST_F(ThirdPartyApiTest, OptionsThatCannotBeDoneAreRefused) {
            {"/embed", R"({"inputs": "a", "dimensions": 8})", "dimensions"},
            {"/embed", R"({"inputs": "a", "truncation_direction": "Up"})",
             "truncation_direction"},
+           {"/embed", R"({"inputs": [1]})", "inputs[0]"},
+           {"/rerank", R"({"query": "q", "texts": [1]})", "texts[0]"},
            {"/v2/embed", R"({"texts": ["a"]})", "input_type"},
            {"/v2/embed", R"({"texts": ["a"], "input_type": "clustering"})",
             "input_type"},
