@@ -133,14 +133,18 @@ class KafkaStream final : public EventStream {
   }
 
   // Notes the end of the partition, unless all of it has been read. An offset
-  // beyond the end is that of a topic which was made anew; it is read from its
-  // beginning.
+  // beyond the end is of a topic that was deleted and created again; it is
+  // removed, so that the partition is read from its beginning whenever it has
+  // messages.
   absl::Status FindEnd(std::int32_t partition) {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     SEMRANK_RETURN_IF_ERROR(client_->StatusOf(rd_kafka_query_watermark_offsets(
         client_->get(), client_->topic().c_str(), partition, &begin, &end,
         kTimeoutMs)));
+    std::erase_if(offsets_, [&](const auto& known) {
+      return known.first == partition && known.second > end;
+    });
     const auto known = offsets_.find(partition);
     if ((known == offsets_.end() ? begin : known->second) != end) {
       ends_[partition] = end;

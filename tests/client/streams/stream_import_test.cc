@@ -227,6 +227,19 @@ TEST_F(KafkaImportTest, NoRightToAGroupIsNeeded) {
   EXPECT_EQ(imported->events, 1);
 }
 
+// Its messages will have offsets below that of the old topic.
+TEST(KafkaPositionTest, ATopicThatWasCreatedAgainIsReadFromItsBeginning) {
+  MockKafka kafka("events");
+  EventStream::Options options;
+  options.address =
+      ParseEventAddress("kafka:" + kafka.brokers() + "/events").value();
+  const auto stream = OpenEventStream(options).value();
+  ASSERT_THAT(stream->Begin("0:5"), IsOk());
+  std::string line;
+  EXPECT_FALSE(stream->Next(line).value());
+  EXPECT_EQ(stream->position(), "");
+}
+
 TEST(StreamImportErrorTest, AStreamThatIsAwayIsNamed) {
   const TempDir dir;
   StreamImportOptions options;
