@@ -87,7 +87,7 @@ void AddCommonFlags(CommandLine& program, CommonOptions& options) {
                  &options.client.address);
   program.Add("deadline", &options.client.deadline,
               "How long to wait for the result, connecting and retries "
-              "included; inf = forever.",
+              "included, in a stream for each 1,000 texts; inf = forever.",
               {.above_min = true});
   program.Add("max_attempts", &options.client.retry.max_attempts,
               "Attempts per call, within --deadline, if the server cannot be "
