@@ -253,7 +253,7 @@ absl::Status ResumableFile::Finish(std::string_view header) {
   return SyncParent(path_);
 }
 
-// Pieces go around between the caller and the thread, so that megabytes are
+// A piece returns to the caller after it is written, so that its megabytes are
 // allocated only once.
 absl::Status BackgroundWriter::Append(Piece& piece) {
   SEMRANK_RETURN_IF_ERROR(Enqueue({.piece = std::move(piece)}));

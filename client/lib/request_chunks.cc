@@ -68,7 +68,7 @@ void AddCandidates(const v1::RankRequest& request, std::uint32_t embedding_dim,
 }
 
 // MergeFrom appends what is repeated and replaces all else, so only numbers of
-// candidates and sums need a hand.
+// candidates and sums are set here.
 void AddRankChunk(std::int64_t begin, v1::RankResponse chunk,
                   v1::RankResponse& whole) {
   const auto offset = static_cast<std::uint32_t>(begin);

@@ -29,8 +29,8 @@ std::string HintForReason(const std::string& reason,
   if (reason == "MODEL_NOT_FOUND") {
     return "'semrank model --list' shows what there is";
   }
-  // These pass by themselves: a model loads, a queue shrinks, another instance
-  // takes over.
+  // These errors are temporary: a model loads, a queue shrinks, another
+  // instance takes over.
   if (reason == "MODEL_LOADING" || reason == "NO_MODEL" ||
       reason == "DRAINING" || reason == "OVERLOADED" ||
       reason == "CALLER_SHARE") {
