@@ -64,9 +64,9 @@ std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
   return 24 * num_pairs + 120 * num_texts + 7 * num_characters;
 }
 
-bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options) {
-  return static_cast<double>(pair_bytes) <=
-         kMaxPairShare * static_cast<double>(MemoryLimit(options));
+std::int64_t MaxPairBytes(const DataOptions& options) {
+  return static_cast<std::int64_t>(kMaxPairShare *
+                                   static_cast<double>(MemoryLimit(options)));
 }
 
 absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,

@@ -30,12 +30,12 @@ std::int64_t MemoryLimit(const DataOptions& options,
 // their peak: while they are read, and with their bags.
 std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
                        std::int64_t num_characters);
-// Whether pairs of that size are held in memory: they may take kMaxPairShare of
-// the limit.
-bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options);
-// Checks it again once the size of the model is known, for a memory_limit that
-// was given: OutOfRange when pairs, model, program and an eighth of the limit
-// for mini-batches exceed it. Fails as ModelBytes.
+// The bytes that pairs may take to be held in memory, kMaxPairShare of the
+// limit. Reads the files of the container's limit, so a loop calls it once.
+std::int64_t MaxPairBytes(const DataOptions& options);
+// Checks them again once the size of the model is known, for a memory_limit
+// that was given: OutOfRange when pairs, model, program and an eighth of the
+// limit for mini-batches exceed it. Fails as ModelBytes.
 absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
                                   const TrainOptions& options,
                                   int num_features);

@@ -185,6 +185,7 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
       {options.data.max_text_bytes, options.data.normalizer_version});
   InputProgress progress("reading", files, "pair");
   progress.Start();
+  const std::int64_t max_bytes = MaxPairBytes(options.data);
   std::vector<TextPair> pairs;
   ClickPair pair;
   for (;;) {
@@ -203,24 +204,26 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                   static_cast<double>(pair.impressions) / weight);
     }
     // Texts without a click get no number, so that the run is the same as
-    // without their lines.
-    if (pair.clicks == 0 && shown == nullptr) continue;
-    TextPair interned = InternPair(pair, texts);
-    interned.weight = static_cast<float>(weight);
-    if (shown != nullptr) {
-      shown->push_back(ShownLine(interned.query, interned.title, pair, weight));
+    // without their lines, unless they are negatives.
+    if (pair.clicks > 0 || shown != nullptr) {
+      TextPair interned = InternPair(pair, texts);
+      interned.weight = static_cast<float>(weight);
+      if (shown != nullptr) {
+        shown->push_back(
+            ShownLine(interned.query, interned.title, pair, weight));
+      }
+      // A line without clicks is no training pair.
+      if (pair.clicks > 0) pairs.push_back(interned);
     }
-    // A line without clicks is no training pair. It was added to `shown` above,
-    // if that is wanted.
-    if (pair.clicks == 0) continue;
-    pairs.push_back(interned);
+    // Most lines of a log may have no click, and they take memory too.
     const std::int64_t bytes =
         PairBytes(pairs.size(), texts.size(), texts.num_characters()) +
+        (shown != nullptr ? shown->size() * sizeof(ShownTitle) : 0) +
         (counts != nullptr ? counts->num_bytes() : 0);
-    if (!FitsInMemory(bytes, options.data)) {
+    if (bytes > max_bytes) {
       return absl::OutOfRangeError("the pairs do not fit in memory");
     }
-    if (pairs.size() % kPairsPerUpdate == 0) {
+    if (reader.num_pairs() % kPairsPerUpdate == 0) {
       progress.UpdateTo(reader.fraction_read(), std::ssize(pairs));
     }
   }
@@ -289,7 +292,7 @@ absl::Status CheckRepeatsFit(const TrainOptions& options,
   }
   const std::int64_t bytes =
       num_pairs * static_cast<std::int64_t>(sizeof(std::uint32_t));
-  if (FitsInMemory(bytes, options.data)) return absl::OkStatus();
+  if (bytes <= MaxPairBytes(options.data)) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
       "with --clicks=repeat an epoch has %d pairs, whose order takes %d bytes: "
       "more than fit in %d bytes of memory. --clicks=weight counts clicks "

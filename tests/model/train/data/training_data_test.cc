@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/train/data/load_training_data.h"
+#include "model/train/data/read_pairs.h"
 #include "model/train/data/unaccented_queries.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
@@ -286,6 +287,21 @@ TEST_F(LoadTrainingDataTest, ValidationPairsCountForTheLimit) {
   options_.data.memory_limit = 200'000;
   EXPECT_THAT(Load(Lines(3)), StatusIs(absl::StatusCode::kResourceExhausted,
                                        HasSubstr("--valid_pairs do not fit")));
+}
+
+TEST_F(LoadTrainingDataTest, LinesWithoutClicksCountForTheLimit) {
+  std::string lines = "a\tt\nb\tu\n";
+  for (int i = 0; i < 10'000; ++i) lines += "a\tu\t0\n";
+  const std::string file = dir_.Write("train.tsv", lines);
+  options_.data.memory_limit = 200'000;
+  TextInterner texts;
+  EXPECT_THAT(ReadPairs({file}, options_, {}, bad_lines_, texts,
+                        /*shown=*/nullptr, /*counts=*/nullptr),
+              IsOk());
+  std::vector<ShownTitle> shown;
+  EXPECT_THAT(ReadPairs({file}, options_, {}, bad_lines_, texts, &shown,
+                        /*counts=*/nullptr),
+              StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 TEST_F(LoadTrainingDataTest, OneValidationTitleIsAnError) {
