@@ -158,6 +158,10 @@ double PairReader::fraction_read() const {
   return bytes / static_cast<double>(num_bytes_);
 }
 
+std::string PairReader::Place() const {
+  return absl::StrFormat("%s:%d", file_->path(), file_->line_number());
+}
+
 absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;

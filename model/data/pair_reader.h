@@ -72,6 +72,8 @@ class PairReader {
 
   // Share of the files' bytes that was read; 0 if one of them is a pipe.
   double fraction_read() const;
+  // "path:line" of the pair that Next has returned.
+  std::string Place() const;
   std::int64_t num_lines() const { return num_lines_; }
   std::int64_t num_without_clicks() const { return num_without_clicks_; }
   std::int64_t num_without_words() const { return num_without_words_; }

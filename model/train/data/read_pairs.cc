@@ -245,6 +245,7 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
   PairReader reader(
       files, PairLines::kAll, bad_lines,
       {options.data.max_text_bytes, options.data.normalizer_version});
+  const std::int64_t max_bytes = MaxPairBytes(options.data);
   TextInterner texts;
   ClickRows rows;
   ClickPair pair;
@@ -256,13 +257,22 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
     if (pair.position == 0) continue;
     if (pair.impressions == 0) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "--position_bias=estimate compares clicks with impressions, and the "
-          "pair \"%s\", \"%s\" has none",
-          pair.query, pair.title));
+          "%s: --position_bias=estimate compares clicks with impressions, and "
+          "this line has none",
+          reader.Place()));
     }
     const TextPair interned = InternPair(pair, texts);
     rows.Add(interned.query, interned.title, CappedClicks(pair.position),
              CappedClicks(pair.clicks), CappedClicks(pair.impressions));
+    const std::int64_t bytes =
+        PairBytes(/*num_pairs=*/0, texts.size(), texts.num_characters()) +
+        rows.num_bytes();
+    if (bytes > max_bytes) {
+      return absl::ResourceExhaustedError(
+          "the clicks that --position_bias=estimate compares do not fit in "
+          "--memory_limit: give more memory, or --position_bias=FILE with a "
+          "curve that was estimated from a part of the log");
+    }
   }
   return rows.Sorted();
 }

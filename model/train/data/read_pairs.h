@@ -42,6 +42,7 @@ absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
 // The lines of `files` that have a position, added up by query, title and
 // position, in the order of ClickRows::Sorted. InvalidArgument for files that
 // cannot be read twice, and for a line with a position and no impressions.
+// ResourceExhausted when they do not fit in the memory limit.
 absl::StatusOr<std::vector<ClickRow>> ReadRows(
     const std::vector<std::string>& files, const TrainOptions& options,
     BadLines bad_lines);

@@ -117,6 +117,27 @@ TEST_F(PositionWeightsTest, ALogWithoutPositionsIsRefused) {
   EXPECT_THAT(Load("q\ta\nr\tb\t2\t3\t1\n"), IsOk());
 }
 
+class EstimatedWeightsTest : public PositionWeightsTest {
+ protected:
+  EstimatedWeightsTest() { options_.loss.position_bias = "estimate"; }
+};
+
+TEST_F(EstimatedWeightsTest, ALineWithoutImpressionsIsNamed) {
+  EXPECT_THAT(Load("q\ta\t1\t10\t1\nr\tb\t2\t0\t1\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("train.tsv:2: --position_bias=estimate")));
+}
+
+TEST_F(EstimatedWeightsTest, ALogBeyondTheMemoryLimitIsRefused) {
+  options_.data.memory_limit = 100'000;
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) {
+    lines += "q" + std::to_string(i) + "\tt\t1\t10\t1\n";
+  }
+  EXPECT_THAT(Load(lines), StatusIs(absl::StatusCode::kResourceExhausted,
+                                    HasSubstr("--position_bias=FILE")));
+}
+
 struct BadCurve {
   std::string name;
   std::string lines;
