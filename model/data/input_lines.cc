@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
@@ -23,7 +24,7 @@ namespace {
 // over all its files, and a user sees the first ten lines of whatever file.
 
 // Enough to see what is wrong with a file, few enough to read.
-constexpr std::int64_t kMaxReported = 10;
+constexpr std::size_t kMaxReported = 10;
 constexpr auto kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 std::string Format(const BadLineLimit& limit) {
@@ -84,9 +85,14 @@ absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
         "%s (bad line %d; --max_bad_lines=%d)", where, count_, limit_.lines));
   }
   const Report report = report_ == nullptr ? PrintToStderr : report_;
-  if (num_reported_ == kMaxReported) return absl::OkStatus();
+  if (reported_.size() == kMaxReported ||
+      std::ranges::find(reported_, where) != reported_.end()) {
+    return absl::OkStatus();
+  }
   report(where);
-  if (++num_reported_ == kMaxReported && limit_.lines > kMaxReported) {
+  reported_.push_back(where);
+  if (reported_.size() == kMaxReported &&
+      std::cmp_greater(limit_.lines, kMaxReported)) {
     report("further bad lines are counted but not printed");
   }
   return absl::OkStatus();

@@ -53,12 +53,17 @@ class BadLines {
   absl::Status EndFile(std::string_view path, std::int64_t num_lines);
 
   std::int64_t count() const { return count_; }
+  // Before files are read once more: their bad lines count again from `count`
+  // on. Lines that were reported are not reported again.
+  void CountAgainFrom(std::int64_t count) {
+    count_before_file_ = count_ = count;
+  }
 
  private:
   BadLineLimit limit_;
   std::int64_t count_;
   std::int64_t count_before_file_ = 0;
-  std::int64_t num_reported_ = 0;
+  std::vector<std::string> reported_;
   Report report_;
 };
 

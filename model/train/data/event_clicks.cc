@@ -164,8 +164,7 @@ absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
 }
 
 absl::StatusOr<Clicks> ReadClicks(const TrainOptions& options,
-                                  const BadLines& bad_lines,
-                                  TextInterner& texts) {
+                                  BadLines& bad_lines, TextInterner& texts) {
   Clicks clicks;
   if (options.data.event_paths.empty()) {
     std::vector<ClickRow> rows;

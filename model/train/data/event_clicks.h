@@ -53,8 +53,7 @@ struct Clicks {
 // those of the rows. Fails as ReadEventClicks, ReadRows, ReadExamination and
 // EstimateExamination.
 absl::StatusOr<Clicks> ReadClicks(const TrainOptions& options,
-                                  const BadLines& bad_lines,
-                                  TextInterner& texts);
+                                  BadLines& bad_lines, TextInterner& texts);
 
 // The rows that have clicks as pairs, with the weights of their positions.
 // `shown` and `counts` as ReadPairs has them. InvalidArgument without two

@@ -236,12 +236,13 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
 
 absl::StatusOr<std::vector<ClickRow>> ReadRows(
     const std::vector<std::string>& files, const TrainOptions& options,
-    BadLines bad_lines) {
+    BadLines& bad_lines) {
   if (!std::ranges::all_of(files, IsRereadable)) {
     return absl::InvalidArgumentError(
         "--position_bias=estimate reads --train twice: give the pairs as "
         "files");
   }
+  const std::int64_t num_bad_lines = bad_lines.count();
   PairReader reader(
       files, PairLines::kAll, bad_lines,
       {options.data.max_text_bytes, options.data.normalizer_version});
@@ -274,6 +275,7 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
           "curve that was estimated from a part of the log");
     }
   }
+  bad_lines.CountAgainFrom(num_bad_lines);
   return rows.Sorted();
 }
 

@@ -40,12 +40,13 @@ absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
     BadLines& bad_lines, TextInterner& texts);
 
 // The lines of `files` that have a position, added up by query, title and
-// position, in the order of ClickRows::Sorted. InvalidArgument for files that
-// cannot be read twice, and for a line with a position and no impressions.
+// position, in the order of ClickRows::Sorted. Does not add to the count of
+// `bad_lines`, since the files are read once more. InvalidArgument for files
+// that cannot be read twice, and for a line with a position and no impressions.
 // ResourceExhausted when they do not fit in the memory limit.
 absl::StatusOr<std::vector<ClickRow>> ReadRows(
     const std::vector<std::string>& files, const TrainOptions& options,
-    BadLines bad_lines);
+    BadLines& bad_lines);
 
 // How often an epoch contains a pair with `clicks` clicks.
 std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);

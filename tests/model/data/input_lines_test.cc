@@ -48,6 +48,16 @@ TEST(BadLinesTest, PrintsTheFirstFewAndSaysThatItStops) {
   EXPECT_LT(std::count(printed.begin(), printed.end(), '\n'), 20);
 }
 
+TEST(BadLinesTest, LinesThatAreReadAgainAreReportedOnce) {
+  BadLines bad_lines(1);
+  ::testing::internal::CaptureStderr();
+  EXPECT_THAT(bad_lines.Add("a.tsv", 1, "empty"), IsOk());
+  bad_lines.CountAgainFrom(0);
+  EXPECT_THAT(bad_lines.Add("a.tsv", 1, "empty"), IsOk());
+  EXPECT_EQ(bad_lines.count(), 1);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "a.tsv:1: empty\n");
+}
+
 TEST(BadLinesTest, AShareOfEachFileIsALimit) {
   BadLines bad_lines(BadLineLimit(10, /*max_share=*/0.5));
   EXPECT_THAT(bad_lines.Add("a.tsv", 1, "empty"), IsOk());

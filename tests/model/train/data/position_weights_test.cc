@@ -138,6 +138,22 @@ TEST_F(EstimatedWeightsTest, ALogBeyondTheMemoryLimitIsRefused) {
                                     HasSubstr("--position_bias=FILE")));
 }
 
+TEST_F(EstimatedWeightsTest, ABadLineIsReportedAndCountedOnce) {
+  std::string lines = "no title\n";
+  for (int i = 0; i < 200; ++i) {
+    const std::string pair =
+        "q" + std::to_string(i) + "\tt" + std::to_string(i);
+    lines += pair + "\t5\t10\t1\n" + pair + "\t3\t10\t2\n";
+  }
+  ::testing::internal::CaptureStderr();
+  EXPECT_THAT(Load(lines), IsOk());
+  const std::string printed = ::testing::internal::GetCapturedStderr();
+  const std::size_t first = printed.find("train.tsv:1:");
+  EXPECT_NE(first, printed.npos);
+  EXPECT_EQ(printed.find("train.tsv:1:", first + 1), printed.npos);
+  EXPECT_EQ(bad_lines_.count(), 1);
+}
+
 struct BadCurve {
   std::string name;
   std::string lines;
