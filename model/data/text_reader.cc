@@ -27,13 +27,15 @@ absl::StatusOr<TextList> ReadTexts(const std::string& path,
                                    const DocumentReaderOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<DocumentReader> reader,
                            DocumentReader::Open(path, options));
+  // Other files, or a run that this one continues, may have had bad lines.
+  const std::int64_t num_before = reader->num_bad_lines();
   TextList list;
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(DocumentBlock block, reader->NextBlock());
     if (block.empty()) break;
     for (FileDocument& document : block.documents) Append(document, list);
   }
-  list.num_skipped_lines = reader->num_bad_lines();
+  list.num_skipped_lines = reader->num_bad_lines() - num_before;
   if (list.num_skipped_lines > 0) {
     absl::FPrintF(stderr, "%s: %s skipped\n", path,
                   CountText(list.num_skipped_lines, "line"));

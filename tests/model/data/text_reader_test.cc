@@ -82,6 +82,16 @@ TEST_F(ReadTextsTest, BadLinesAreSkippedAndReported) {
   EXPECT_THAT(printed, HasSubstr("t.txt: 2 lines skipped"));
 }
 
+TEST_F(ReadTextsTest, BadLinesOfOtherFilesAreNotItsOwn) {
+  BadLines bad_lines(2, /*num_before=*/1);
+  ASSERT_OK_AND_ASSIGN(
+      const TextList list,
+      ReadTexts(dir_.Write("t.txt", "a\n"),
+                {.form = {.ids_are_optional = true}, .bad_lines = &bad_lines}));
+  EXPECT_EQ(list.num_skipped_lines, 0);
+  EXPECT_EQ(bad_lines.count(), 1);
+}
+
 TEST_F(ReadTextsTest, TooManyBadLinesAreAnError) {
   EXPECT_THAT(Read("a\n\xff\n"), StatusIs(absl::StatusCode::kInvalidArgument,
                                           HasSubstr("t.txt:2: not valid")));
