@@ -30,9 +30,11 @@ using Json = nlohmann::json;
 constexpr std::string_view kColumns[] = {"id", "document_id", "title", "tags",
                                          "payload"};
 
+// Whether `id` is the one text of a number: "007" is a name, such as a bar
+// code, and not the same document as "7".
 bool IsNumber(std::string_view id) {
   std::uint64_t number = 0;
-  return absl::SimpleAtoi(ToAbsl(id), &number);
+  return absl::SimpleAtoi(ToAbsl(id), &number) && std::to_string(number) == id;
 }
 
 absl::Status SetId(std::string_view id, const DocumentFormOptions& options,
@@ -43,7 +45,9 @@ absl::Status SetId(std::string_view id, const DocumentFormOptions& options,
   // is wrong, so the reader ends at the first one.
   if (!options.numeric_ids || IsNumber(id)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
-      "the id \"%s\" is not a number from 0 to 2^64 - 1 (--numeric_ids)", id));
+      "the id \"%s\" is not a number from 0 to 2^64 - 1 without leading zeros "
+      "(--numeric_ids)",
+      id));
 }
 
 absl::Status JsonError(std::string_view reason) {
@@ -62,9 +66,9 @@ absl::Status SetText(std::string_view field, const Json& value,
 
 // Protobuf prints 64-bit numbers as strings and takes both; pandas writes 7.0.
 absl::Status SetJsonId(const Json& value, FileDocument& document) {
-  // nlohmann keeps whole numbers of up to 64 bits exact; 7.0 is a double, which
-  // is exact up to 2^53.
-  constexpr double kTwoTo64 = 18446744073709551616.0;
+  // nlohmann keeps whole numbers of up to 64 bits exact. 7.0 is a double; from
+  // 2^53 on, a double may stand for several numbers.
+  constexpr double kTwoTo53 = 9007199254740992.0;
   document.numeric_id = true;
   if (value.is_number_unsigned()) {
     document.id = std::to_string(value.get<std::uint64_t>());
@@ -72,8 +76,11 @@ absl::Status SetJsonId(const Json& value, FileDocument& document) {
   }
   if (value.is_number()) {
     const double number = value.get<double>();
-    if (number < 0 || number >= kTwoTo64 || number != std::trunc(number)) {
-      return JsonError("id is not a number from 0 to 2^64 - 1");
+    if (number < 0 || number >= kTwoTo53 || number != std::trunc(number)) {
+      return JsonError(
+          "id is not a number from 0 to 2^64 - 1, or has a fraction or "
+          "exponent "
+          "and is 2^53 or more");
     }
     document.id = std::to_string(static_cast<std::uint64_t>(number));
     return absl::OkStatus();

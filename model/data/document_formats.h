@@ -9,7 +9,8 @@
 //   jsonl  an object per line with the fields of v1.Document in the JSON of
 //          Protobuf, as POST /v1/put_stream takes and `semrank get
 //          --output=json` prints them: id or document_id, title, tags, payload
-//          (base64). An "id" that is not a number is a document_id.
+//          (base64). An "id" that is not a number is a document_id, also
+//          "007" and other texts that print a number in another form.
 #ifndef SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
 #define SEMRANK_MODEL_DATA_DOCUMENT_FORMATS_H_
 
@@ -30,8 +31,9 @@ DocumentFormat DocumentFormatOf(std::string_view path);
 
 // A document as a file has it.
 struct FileDocument {
-  std::string id;           // empty = none
-  bool numeric_id = false;  // `id` is the digits of a number from 0 to 2^64 - 1
+  std::string id;  // empty = none
+  // `id` is the digits of a number from 0 to 2^64 - 1, without leading zeros.
+  bool numeric_id = false;
   std::string title;
   std::vector<std::string> tags;
   std::string payload;

@@ -75,6 +75,24 @@ TEST(ParseJsonDocumentTest, AWholeNumberIsANumericId) {
   EXPECT_EQ(Parsed(R"({"id":7.0})").id, "7");
 }
 
+TEST(ParseJsonDocumentTest, OtherFormsOfANumberAreNames) {
+  for (const std::string id :
+       {"00123", "+123", " 123", "18446744073709551616"}) {
+    const FileDocument document = Parsed("{\"id\":\"" + id + "\"}");
+    EXPECT_EQ(document.id, id);
+    EXPECT_FALSE(document.numeric_id) << id;
+  }
+}
+
+TEST(ParseTsvDocumentTest, NumericIdsHaveOneForm) {
+  FileDocument document;
+  EXPECT_THAT(ParseTsvDocument("123\tt", {.numeric_ids = true}, document),
+              IsOk());
+  EXPECT_THAT(ParseTsvDocument("00123\tt", {.numeric_ids = true}, document),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("\"00123\" is not a number")));
+}
+
 TEST(ParseJsonDocumentTest, NamesWhatIsWrong) {
   const auto error = [](std::string_view json) {
     FileDocument document;
@@ -84,6 +102,8 @@ TEST(ParseJsonDocumentTest, NamesWhatIsWrong) {
             "no document as JSON: the line is not a JSON object");
   EXPECT_THAT(error(R"({"titel":"t"})"), HasSubstr("unknown field \"titel\""));
   EXPECT_THAT(error(R"({"id":7.5})"), HasSubstr("id is not a number"));
+  // The double 2^53 stands for 2^53 + 1, too.
+  EXPECT_THAT(error(R"({"id":9007199254740993.0})"), HasSubstr("2^53 or more"));
   EXPECT_THAT(error(R"({"id":1,"document_id":"a"})"),
               HasSubstr("id and document_id are given"));
   EXPECT_THAT(error(R"({"title":7})"), HasSubstr("title is not a string"));
