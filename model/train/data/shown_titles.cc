@@ -19,12 +19,13 @@ constexpr double kPriorImpressions = 10;
 // A click is worth the lowest grade of a relevant title.
 constexpr float kValueOfUnjudged = 1;
 
-// Merges the entries of each (query, title), in their order.
+// Merges the entries of each (query, title).
 void AddUp(std::vector<ShownTitle>& shown) {
   // The list has an entry for each line of the log. A table of its pairs would
-  // take several times the memory, so the list is sorted in place.
+  // take several times the memory, so the list is sorted in place. Sums of
+  // doubles depend on the order, so the entries of one pair are sorted too.
   std::ranges::sort(shown, {}, [](const ShownTitle& line) {
-    return std::tie(line.query, line.title);
+    return std::tie(line.query, line.title, line.clicks, line.impressions);
   });
   std::size_t size = 0;
   for (const ShownTitle& line : shown) {
