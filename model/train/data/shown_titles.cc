@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -160,6 +161,15 @@ void ShownTitles::Build(std::vector<TitleValue> entries,
     titles_.push_back(entry.title);
     values_.push_back(entry.value);
   }
+  places_.resize(entries.size());
+  for (std::size_t i = 0; i < num_texts; ++i) {
+    const auto first = places_.begin() + offsets_[i];
+    const auto last = places_.begin() + offsets_[i + 1];
+    std::iota(first, last, 0u);
+    std::sort(first, last, [titles = &titles_[offsets_[i]]](auto a, auto b) {
+      return titles[a] < titles[b];
+    });
+  }
 }
 
 std::span<const TextId> ShownTitles::Of(TextId query) const {
@@ -173,12 +183,16 @@ std::span<const TextId> ShownTitles::Below(TextId query, TextId title) const {
   if (titles.empty()) return {};
   const auto values =
       std::span(values_).subspan(offsets_[query], titles.size());
-  // A query has few titles, and their order is that of values, so the title is
-  // searched one by one.
-  const std::size_t place =
-      std::find(titles.begin(), titles.end(), title) - titles.begin();
+  const auto places =
+      std::span(places_).subspan(offsets_[query], titles.size());
+  // A query such as the name of a category may have 100,000 titles, and each of
+  // its pairs asks.
+  const auto found = std::lower_bound(
+      places.begin(), places.end(), title,
+      [titles](std::uint32_t place, TextId t) { return titles[place] < t; });
+  const bool has_value = found != places.end() && titles[*found] == title;
   // A clicked title without a value is in no judgement of its query.
-  const float value = place < titles.size() ? values[place] : kValueOfUnjudged;
+  const float value = has_value ? values[*found] : kValueOfUnjudged;
   return titles.first(std::lower_bound(values.begin(), values.end(), value) -
                       values.begin());
 }

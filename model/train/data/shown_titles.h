@@ -9,7 +9,7 @@
 //            highest of several; a clicked title that was not judged counts as
 //            grade 1.
 //   Negative of (query, clicked title): each title of a lower value.
-//   Memory   8 bytes a title shown, 8 a text.
+//   Memory   12 bytes a title shown, 8 a text.
 //   Threads  const after construction.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_SHOWN_TITLES_H_
 #define SEMRANK_MODEL_TRAIN_DATA_SHOWN_TITLES_H_
@@ -72,6 +72,8 @@ class ShownTitles {
   std::vector<std::uint64_t> offsets_;
   std::vector<TextId> titles_;
   std::vector<float> values_;
+  // The places of each query's titles in its range, by ascending TextId.
+  std::vector<std::uint32_t> places_;
 };
 
 // `lines` of the click log together with the lines `query<TAB>title<TAB>grade`

@@ -62,6 +62,20 @@ TEST(ShownTitlesTest, JudgedQueriesGoByGradeAlone) {
   EXPECT_THAT(shown.Below(2, 10), ElementsAre(12));
 }
 
+// Takes minutes if each pair searches its title from the first one on.
+TEST(ShownTitlesTest, AQueryMayHaveManyTitles) {
+  constexpr TextId kMany = 300'000;
+  std::vector<ShownTitle> lines;
+  for (TextId title = 1; title < kMany; ++title) {
+    lines.push_back({0, title, static_cast<double>(title % 1000), 0});
+  }
+  const ShownTitles shown(lines, {}, kMany);
+  for (TextId title = 1; title < kMany; ++title) {
+    ASSERT_EQ(shown.Below(0, title).size(),
+              title % 1000 * (kMany / 1000) - (title % 1000 > 0 ? 1 : 0));
+  }
+}
+
 class ReadShownTitlesTest : public ::testing::Test {
  protected:
   absl::StatusOr<ShownTitles> Read(std::string_view content) {
