@@ -118,7 +118,9 @@ void AddFeatureFlags(CommandLine& flags, FeatureOptions& options) {
             "the training pairs. 0 = all.",
             {.min = 0, .max = kMaxVocabularySize});
   flags.Add("min_bigram_count", &options.min_bigram_count,
-            "Training texts that a bigram must stand in.", {.min = 1});
+            "Times that a bigram must occur in the queries and titles of the "
+            "training pairs.",
+            {.min = 1});
 }
 
 absl::Status ResolveTower(TowerOptions& tower) {

@@ -102,7 +102,8 @@ struct FeatureOptions {
   int max_words = 40000;
   // The same for bigrams.
   int max_bigrams = 50'000;
-  // Bigrams of fewer training pairs are dropped.
+  // Bigrams that occur less often in the texts of the training pairs are
+  // dropped.
   int min_bigram_count = 2;
   // The lexical part beside the towers' vectors: auto, none or its weight.
   std::string lexical = "auto";
