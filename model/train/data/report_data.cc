@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "model/base/random.h"
+#include "model/text/normalized_text.h"
 
 namespace semrank {
 namespace {
@@ -52,7 +53,9 @@ std::set<TextId> DrawTitles(const std::map<TextId, std::set<TextId>>& clicked,
 }  // namespace
 
 void LengthHistogram::Add(std::string_view text) {
-  // Normalised text has one blank between two words.
+  // Normalised text has one blank between two words. Further words are other
+  // spellings of the same ones.
+  text = MainWords(text);
   const std::int64_t words =
       text.empty() ? 0 : std::count(text.begin(), text.end(), ' ') + 1;
   ++bins_[std::min<std::int64_t>(words, kMaxWords)];

@@ -57,6 +57,12 @@ TEST(LengthHistogramTest, CountsWordsAndKeepsLongTextsInTheLastBin) {
   EXPECT_DOUBLE_EQ(lengths.Share(LengthHistogram::kMaxWords), 0.2);
 }
 
+TEST(LengthHistogramTest, FurtherWordsAreNotCounted) {
+  LengthHistogram lengths;
+  lengths.Add("c and c\tc++ c\u266f");
+  EXPECT_EQ(lengths.MeanWords(), 3);
+}
+
 TEST(LengthHistogramTest, WithoutTextsEveryShareIsZero) {
   EXPECT_EQ(LengthHistogram().Share(3), 0);
   EXPECT_EQ(LengthHistogram().MeanWords(), 0);
