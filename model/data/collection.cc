@@ -265,7 +265,8 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
   for (std::size_t q = 0; q < collection.queries.size(); ++q) {
     queries.emplace(collection.queries[q].id, q);
   }
-  std::vector<Slice> slices;
+  std::vector<Slice> slices;  // in the order of first appearance
+  absl::flat_hash_map<std::string, std::size_t> places;
   const auto use = [&](std::string_view line) -> std::string {
     const std::vector<absl::string_view> fields =
         absl::StrSplit(ToAbsl(line), '\t');
@@ -275,14 +276,9 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
     const auto query = queries.find(fields[0]);
     // Not an error: one file of slices may serve several sets of queries.
     if (query == queries.end()) return "";
-    // Slices are few: a linear search keeps them in order of first appearance.
-    auto slice =
-        std::find_if(slices.begin(), slices.end(),
-                     [&](const Slice& s) { return s.name == fields[1]; });
-    if (slice == slices.end()) {
-      slice = slices.insert(slice, {std::string(fields[1]), {}});
-    }
-    slice->queries.push_back(query->second);
+    const auto [place, is_new] = places.try_emplace(fields[1], slices.size());
+    if (is_new) slices.push_back({place->first, {}});
+    slices[place->second].queries.push_back(query->second);
     return "";
   };
   SEMRANK_RETURN_IF_ERROR(ForEachLine(path, bad_lines, use));

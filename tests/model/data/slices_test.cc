@@ -39,6 +39,17 @@ TEST_F(SlicesTest, KeepTheOrderOfTheFileAndShareQueries) {
   EXPECT_THAT(slices[1].queries, ElementsAre(0));
 }
 
+// A file of queries that is given by mistake has a slice a line.
+TEST_F(SlicesTest, MayBeMany) {
+  std::string lines;
+  for (int i = 0; i < 100'000; ++i) {
+    lines += "q1\tslice " + std::to_string(i) + "\n";
+  }
+  ASSERT_OK_AND_ASSIGN(const auto slices, Read(lines));
+  ASSERT_EQ(slices.size(), 100'000u);
+  EXPECT_EQ(slices[99'999].name, "slice 99999");
+}
+
 TEST_F(SlicesTest, BadLinesAreCountedAndUnknownQueriesIgnored) {
   ASSERT_OK_AND_ASSIGN(const auto slices,
                        Read("q1\tnames\nq2\nq2\t\nq2\ta\tb\nq9\tother\n"));
