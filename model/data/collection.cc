@@ -129,9 +129,9 @@ class QrelsReader {
         collection_(collection) {}
 
   LineProblem Use(std::string_view line) {
-    if (IsTrecComment(line)) return {};
     const std::vector<absl::string_view> fields =
         absl::StrSplit(ToAbsl(line), absl::ByAnyChar(" \t"), absl::SkipEmpty());
+    if (fields.empty() || IsTrecComment(line)) return {};
     if (fields.size() != 4) {
       return absl::StrFormat("%d fields instead of 4 (query 0 document grade)",
                              fields.size());
@@ -268,6 +268,7 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
   std::vector<Slice> slices;  // in the order of first appearance
   absl::flat_hash_map<std::string, std::size_t> places;
   const auto use = [&](std::string_view line) -> std::string {
+    if (line.empty()) return "";
     const std::vector<absl::string_view> fields =
         absl::StrSplit(ToAbsl(line), '\t');
     if (fields.size() != 2 || fields[1].empty()) {

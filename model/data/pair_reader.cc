@@ -165,6 +165,8 @@ std::string PairReader::Place() const {
 absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;
+  // Many files end in an empty line.
+  if (line.empty()) return false;
   const absl::Status status = ParsePair(line, lines_, pair, texts_);
   // Users do search for "???". Such lines are not a fault of the file, so they
   // are not among its bad lines.

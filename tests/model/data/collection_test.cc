@@ -84,6 +84,14 @@ TEST_F(CollectionTest, UnknownDocumentsAreCountedAndUnknownQueriesSkipped) {
   EXPECT_EQ(bad_lines_.count(), 0);
 }
 
+TEST_F(CollectionTest, EmptyLinesAndCommentsAreIgnored) {
+  ASSERT_OK_AND_ASSIGN(
+      const Collection collection,
+      Read("d1\tapple\n\n", "q1\tapple\n\n", "# grades\nq1 0 d1 1\n \n\n"));
+  EXPECT_EQ(collection.queries[0].judgements.size(), 1u);
+  EXPECT_EQ(bad_lines_.count(), 0);
+}
+
 TEST_F(CollectionTest, RepeatsAreBadAndTheFirstOneCounts) {
   ASSERT_OK_AND_ASSIGN(
       const Collection collection,
@@ -157,9 +165,9 @@ TEST_F(CollectionTest, AnArrayOrAnOpenQuoteIsNamed) {
 TEST_F(CollectionTest, BadJudgementLinesAreCounted) {
   ASSERT_OK_AND_ASSIGN(const Collection collection,
                        Read("d1\tapple\nd2\tpear\n", "q1\tapple\n",
-                            "q1 0 d1 1\nq1 0 d2\nq1 0 d2 1 x\n\n"));
+                            "q1 0 d1 1\nq1 0 d2\nq1 0 d2 1 x\n"));
   EXPECT_EQ(collection.queries[0].judgements.size(), 1u);
-  EXPECT_EQ(bad_lines_.count(), 3);
+  EXPECT_EQ(bad_lines_.count(), 2);
 }
 
 TEST_F(CollectionTest, CommentsInQrelsAreIgnored) {

@@ -72,6 +72,12 @@ TEST_F(PairReaderTest, TextsWithoutWordsAreCountedApartFromBadLines) {
   EXPECT_EQ(bad_lines_.count(), 0);
 }
 
+TEST_F(PairReaderTest, EmptyLinesAreNotBad) {
+  const std::string path = dir_.Write("a.tsv", "\nq\tt\n\r\n\n");
+  ASSERT_OK_AND_ASSIGN(const auto pairs, ReadAll({path}));
+  EXPECT_THAT(pairs, ::testing::ElementsAre("q|t|1|0"));
+}
+
 TEST_F(PairReaderTest, SkipsBadLinesUpToTheLimit) {
   const std::string path = dir_.Write("a.tsv", "alone\nq\tt\nx\ty\tz\n");
   ASSERT_OK_AND_ASSIGN(const auto pairs, ReadAll({path}, 2));
@@ -128,7 +134,6 @@ TEST_P(BadLineTest, IsRefusedWithItsReason) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, BadLineTest,
     ::testing::Values(
-        BadLineCase{"Blank", "", "1 field between"},
         BadLineCase{"OneField", "query", "1 field between"},
         BadLineCase{"SixFields", "q\tt\t1\t2\t3\t4", "6 fields"},
         BadLineCase{"PositionZero", "q\tt\t1\t2\t0", "the first position is 1"},

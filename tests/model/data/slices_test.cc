@@ -52,7 +52,7 @@ TEST_F(SlicesTest, MayBeMany) {
 
 TEST_F(SlicesTest, BadLinesAreCountedAndUnknownQueriesIgnored) {
   ASSERT_OK_AND_ASSIGN(const auto slices,
-                       Read("q1\tnames\nq2\nq2\t\nq2\ta\tb\nq9\tother\n"));
+                       Read("q1\tnames\nq2\nq2\t\nq2\ta\tb\nq9\tother\n\n"));
   EXPECT_EQ(slices.size(), 1u);
   EXPECT_EQ(bad_lines_.count(), 3);
 }
