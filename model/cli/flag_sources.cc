@@ -87,11 +87,15 @@ bool IsQuote(char c) { return c == '"' || c == '\''; }
 
 // CLI11 would cut "pass#word" at the #, in quotes too.
 std::string_view WithoutComment(std::string_view line) {
+  constexpr std::string_view kBeforeValue = " \t=,[";
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '#' && (i == 0 || absl::ascii_isspace(line[i - 1]))) {
       return line.substr(0, i);
     }
-    if (!IsQuote(line[i])) continue;
+    // A string begins where a value does: the apostrophe of "Bob's" opens none.
+    const bool may_begin =
+        i == 0 || kBeforeValue.find(line[i - 1]) != kBeforeValue.npos;
+    if (!IsQuote(line[i]) || !may_begin) continue;
     const std::size_t end = EndOfString(line.substr(i));
     if (end == std::string_view::npos) return line;
     i += end;

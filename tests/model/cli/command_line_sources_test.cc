@@ -88,6 +88,8 @@ TEST_F(CommandLineTest, CommentsMayFollowAValueInAConfigFile) {
   EXPECT_EQ(options_.optimizer, Optimizer::kSgd);
   ASSERT_THAT(ParseFile("model_dir = a#b\ntrain = c.tsv # why\n"), IsOk());
   EXPECT_EQ(options_.model_dir, "a#b");
+  ASSERT_THAT(ParseFile("model_dir = Bob's  # the shop\n"), IsOk());
+  EXPECT_EQ(options_.model_dir, "Bob's");
   EXPECT_THAT(options_.train, ElementsAre("c.tsv"));
 }
 
