@@ -261,17 +261,20 @@ std::string RunsOf(WordForm form, ForEachCharacter for_each) {
 
 // The name in words without accents; those with accents are further words.
 void SwapAccents(std::string& words) {
-  std::string plain_words, plain;
-  const std::string accented = std::move(words);
-  ForEachWord(accented, [&](std::string_view word) {
-    if (!plain_words.empty()) plain_words += ' ';
-    plain_words.append(RemoveAccents(word, plain) ? plain : std::string(word));
+  std::string plain_words, accented_words, plain;
+  const auto append = [](std::string_view word, std::string& to) {
+    if (!to.empty()) to += ' ';
+    to += word;
+  };
+  ForEachWord(words, [&](std::string_view word) {
+    const bool has_accents = RemoveAccents(word, plain);
+    append(has_accents ? plain : word, plain_words);
+    if (has_accents) append(word, accented_words);
   });
   words = std::move(plain_words);
   FoldAgain(words);
-  ForEachWord(accented, [&](std::string_view word) {
-    if (RemoveAccents(word, plain)) AppendFurtherWords(word, words);
-  });
+  // At once: each call searches the further words from the start of the text.
+  AppendFurtherWords(accented_words, words);
 }
 
 absl::Status NormalizeOther(std::string_view text, WordForm form,
