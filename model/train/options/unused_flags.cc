@@ -28,7 +28,9 @@ std::string WhatMakesUnused(std::string_view flag,
   }
   // Only lists of events have a day.
   if (flag == "judge_days") {
-    if (options.data.event_paths.empty()) return "train";
+    if (options.data.event_paths.empty()) {
+      return options.data.train_files.empty() ? "docs" : "train";
+    }
     return options.publish == PublishMode::kIfBetter ? "" : "publish=always";
   }
   // The titles of the catalogue count in the lexical part alone.

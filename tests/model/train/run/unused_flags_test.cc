@@ -62,6 +62,14 @@ TEST(UnusedFlagsTest, NamesTheFlagAndWhatMakesItUseless) {
                   "--features=words"));
 }
 
+TEST(UnusedFlagsTest, ARunOnDocumentsAloneHasNoDaysToJudge) {
+  TrainOptions options = DefaultOptions(v1::TOWER_KIND_LINEAR);
+  options.data.docs_file = "d.tsv";
+  EXPECT_EQ(WhatMakesUnused("judge_days", options), "docs");
+  options.data.train_files = {"train.tsv"};
+  EXPECT_EQ(WhatMakesUnused("judge_days", options), "train");
+}
+
 TEST(UnusedFlagsTest, NamesTheStartWhoseLexicalWeightIsZero) {
   TrainOptions options = DefaultOptions(v1::TOWER_KIND_LINEAR);
   options.features.lexical = "none";
