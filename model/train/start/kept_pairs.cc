@@ -80,7 +80,9 @@ std::string FormatKeptPairs(const TextInterner& texts,
     // Clicks that are corrected for positions have fractions, and the file has
     // whole clicks from 1.
     const std::int64_t whole = std::max<std::int64_t>(1, std::llround(clicks));
-    absl::StrAppend(&lines, pair.second, "\t", whole, "\n");
+    const std::string line = absl::StrCat(pair.second, "\t", whole);
+    // ReadKeptPairs would refuse the whole file for a line that is too long.
+    if (ProblemOfBytes(line).empty()) absl::StrAppend(&lines, line, "\n");
   }
   return lines;
 }

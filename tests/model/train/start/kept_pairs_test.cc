@@ -45,6 +45,12 @@ TEST_F(KeptPairsTest, AFolderWithoutFileKeepsNone) {
   EXPECT_EQ(FormatKeptPairs(texts_, pairs_, 0), "");
 }
 
+TEST_F(KeptPairsTest, APairTooLongForALineIsNotKept) {
+  const std::vector<TextPair> pairs = {
+      pairs_[0], Pair("long", std::string(1'100'000, 't'))};
+  EXPECT_THAT(Kept(pairs, 10), SizeIs(1));
+}
+
 TEST_F(KeptPairsTest, TextsKeepTheirFurtherWords) {
   // As the normalizer writes "learn C++".
   const auto kept = Kept(std::vector{Pair("learn c\tc++", "title")}, 10);
