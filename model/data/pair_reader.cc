@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "model/base/count_text.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
@@ -194,6 +195,8 @@ absl::StatusOr<bool> PairReader::Next(ClickPair& pair) {
       if (next_path_ == paths_.size()) return false;
       SEMRANK_ASSIGN_OR_RETURN(file_, LineReader::Open(paths_[next_path_++]));
     }
+    // Here, since a log may have no line that is returned.
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
     std::string_view line;
     SEMRANK_ASSIGN_OR_RETURN(const bool more, file_->Next(line));
     if (!more) {

@@ -16,6 +16,7 @@
 //   Errors   BadLines counts lines with a wrong number of fields, a count that
 //            is not a number, a text that is not UTF-8 or too long, a header
 //            line, and lines of ProblemOfBytes. Empty lines are skipped.
+//            Ctrl-C ends reading with Cancelled.
 #ifndef SEMRANK_MODEL_DATA_PAIR_READER_H_
 #define SEMRANK_MODEL_DATA_PAIR_READER_H_
 

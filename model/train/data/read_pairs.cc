@@ -11,7 +11,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/data/document_formats.h"
 #include "model/data/document_reader.h"
@@ -191,7 +190,6 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
     if (!more) break;
-    if (Interrupted()) return absl::CancelledError("interrupted while reading");
     // One number stays free: the tables' marks for "none".
     if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
       return absl::ResourceExhaustedError(
@@ -253,7 +251,6 @@ absl::StatusOr<std::vector<ClickRow>> ReadRows(
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
     if (!more) break;
-    if (Interrupted()) return absl::CancelledError("interrupted while reading");
     // Lines without a position say nothing about positions.
     if (pair.position == 0) continue;
     if (pair.impressions == 0) {

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
 #include "model/data/input_progress.h"
@@ -261,7 +260,6 @@ absl::StatusOr<CountedLog> CountLog(const TrainOptions& options,
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
     if (!more) break;
-    if (Interrupted()) return absl::CancelledError("interrupted while reading");
     counter.Add(pair);
     if (++count % kPairsPerUpdate == 0) {
       progress.UpdateTo(reader.fraction_read(), count);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/base/interrupt.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -76,6 +77,13 @@ TEST_F(PairReaderTest, EmptyLinesAreNotBad) {
   const std::string path = dir_.Write("a.tsv", "\nq\tt\n\r\n\n");
   ASSERT_OK_AND_ASSIGN(const auto pairs, ReadAll({path}));
   EXPECT_THAT(pairs, ::testing::ElementsAre("q|t|1|0"));
+}
+
+TEST_F(PairReaderTest, CtrlCEndsReading) {
+  const std::string path = dir_.Write("a.tsv", "q\tt\n");
+  Interrupt();
+  EXPECT_THAT(ReadAll({path}), StatusIs(absl::StatusCode::kCancelled));
+  CatchInterrupts();  // clears the flag
 }
 
 TEST_F(PairReaderTest, SkipsBadLinesUpToTheLimit) {
