@@ -11,10 +11,11 @@ namespace semrank {
 int EditDistance(std::string_view a, std::string_view b) {
   // Rows of the usual table for prefixes of `a` of length i - 2, i - 1 and i;
   // swaps need the oldest.
-  std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  std::vector<int> two_above(b.size() + 1), above(b.size() + 1),
+      row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    before.swap(above);
+    two_above.swap(above);
     above.swap(row);
     row[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
@@ -23,7 +24,7 @@ int EditDistance(std::string_view a, std::string_view b) {
       // A swap of neighbours is one edit (optimal string alignment).
       const bool swapped =
           i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+      if (swapped) row[j] = std::min(row[j], two_above[j - 2] + 1);
     }
   }
   return row[b.size()];

@@ -149,8 +149,7 @@ absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
   if (size > std::numeric_limits<std::uint32_t>::max()) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "the %d texts or words of a mini-batch have %d features in all, of at "
-        "most %d; "
-        "make --batch_size smaller",
+        "most %d; make --batch_size smaller",
         ids.size(), size, std::numeric_limits<std::uint32_t>::max()));
   }
   batch.indices.resize(size);

@@ -142,7 +142,7 @@ absl::Status ClickCounts::RemoveChance(const TextInterner& texts,
   const auto num_removed = static_cast<std::int64_t>(num_before - pairs.size());
   if (num_removed == 0) return absl::OkStatus();
   absl::FPrintF(stderr,
-                "%s left out whose clicks may be chance: users click %.2g %% "
+                "%s omitted whose clicks may be chance: users click %.2g %% "
                 "of the titles that they look at and want, and %.2g %% of the "
                 "others\n",
                 CountText(num_removed, "line"), 100 * rates.wanted,

@@ -99,8 +99,8 @@ absl::StatusOr<ExaminationCurve> ReadExamination(const std::string& path) {
     const absl::StatusOr<TableLine> parsed = ParseTableLine(line);
     if (!parsed.ok()) return AtLine(*file, ToStd(parsed.status().message()));
     if (!points.emplace(parsed->position, parsed->point).second) {
-      return AtLine(*file, absl::StrFormat("position %d stands there twice",
-                                           parsed->position));
+      return AtLine(
+          *file, absl::StrFormat("position %d occurs twice", parsed->position));
     }
   }
   if (points.empty()) {

@@ -146,12 +146,12 @@ void PrintOmitted(const PairReader& reader, bool keeps_negatives) {
   if (reader.num_without_clicks() > 0) {
     absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
                   reader.num_without_clicks(),
-                  keeps_negatives ? "negatives only" : "left out");
+                  keeps_negatives ? "negatives only" : "omitted");
   }
   if (reader.num_without_words() > 0) {
     absl::FPrintF(stderr,
                   "%d pairs have a text without letters and numbers and are "
-                  "left out\n",
+                  "omitted\n",
                   reader.num_without_words());
   }
 }

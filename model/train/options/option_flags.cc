@@ -79,10 +79,10 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
       "docs", &options.docs_file,
       "Documents of the catalogue, doc_id TAB title, or .csv and .jsonl as "
       "semrank put reads them. Beside --train their titles count in the idf of "
-      "the lexical part, and its weight suits the share of them that the log "
-      "knows. Without --train they are all that the model is made of: letter "
-      "trigrams weighted by the catalogue, beside the general English model if "
-      "it is installed and knows the texts.",
+      "the lexical part, and its weight is fitted to the share of these titles "
+      "that occur in the log. Without --train they are all that the model is "
+      "made of: letter trigrams weighted by the catalogue, beside the general "
+      "English model if it is installed and knows the texts.",
       "FILE");
   flags.Add("valid_docs", &options.valid_docs,
             "Documents, doc_id TAB title, that --valid_queries rank.", "FILE");
@@ -138,7 +138,7 @@ void AddLossFlags(CommandLine& flags, LossOptions& options) {
       "from those that were shown for the same query and did worse: fewer "
       "clicks, a lower click rate where all have impressions, a lower grade "
       "with --judged; uniform ones fill up). Titles that were clicked for the "
-      "query are ignored, except those that shown says did worse.",
+      "query are ignored except, with shown, those that did worse.",
       {{"uniform", v1::NEGATIVE_SAMPLING_UNIFORM},
        {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH},
        {"shown", v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED}});
@@ -201,7 +201,7 @@ void AddAdvancedLossFlags(CommandLine& flags, LossOptions& options) {
       "several positions for the same query), or a file of lines position TAB "
       "examination, the probability, above 0 to 1, that a user looks at the "
       "position. A click is weighted by 1 / examination, and --clicks is "
-      "weight by default, and pairs whose clicks may be chance are left out. "
+      "weight by default, and pairs whose clicks may be chance are omitted. "
       "Titles that were shown and not clicked count by the impressions that "
       "were looked at.",
       "none|estimate|FILE");

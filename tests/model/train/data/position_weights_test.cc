@@ -181,8 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCurve{"ExaminationNotANumber", "1\tnan\n", "above 0 and at most 1"},
         BadCurve{"MissingPosition", "1\t1\n3\t0.5\n", "position 2 is missing"},
         BadCurve{"FirstMissing", "2\t1\n", "position 1 is missing"},
-        BadCurve{"Twice", "1\t1\n1\t0.5\n",
-                 ":2: position 1 stands there twice"},
+        BadCurve{"Twice", "1\t1\n1\t0.5\n", ":2: position 1 occurs twice"},
         BadCurve{"OneField", "1\n", "1 field between"},
         BadCurve{"NegativeError", "1\t1\t-1\n", "standard error \"-1\""}),
     [](const auto& tested) { return tested.param.name; });
