@@ -356,13 +356,13 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
   TextInterner texts;
   SEMRANK_ASSIGN_OR_RETURN(Clicks clicks,
                            ReadClicks(options, bad_lines, texts));
-  const BadLines bad_lines_before = bad_lines;
+  const std::int64_t num_bad_lines = bad_lines.count();
   absl::StatusOr<TrainingData> data =
       LoadIntoMemory(options, clicks, std::move(texts), bad_lines);
   // OutOfRange means that the pairs do not fit in memory: they are streamed.
   // The files are read again, so their bad lines must not count twice.
   if (absl::IsOutOfRange(data.status())) {
-    bad_lines = bad_lines_before;
+    bad_lines.CountAgainFrom(num_bad_lines);
     data = LoadStreamedData(options, bad_lines, clicks.weights);
   }
   if (data.ok()) data->position_weights = std::move(clicks.weights);
