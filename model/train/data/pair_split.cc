@@ -101,8 +101,11 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
     train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
     held_out.clear();
     absl::FPrintF(stderr,
-                  "too few pairs to choose an epoch by held-out ones: the last "
-                  "epoch is published\n");
+                  "too few pairs to hold some out: the validation loss is not "
+                  "measured%s\n",
+                  options.early_stopping == EpochMeasure::kNdcg
+                      ? ""
+                      : ", and the last epoch is published");
   }
   return held_out;
 }

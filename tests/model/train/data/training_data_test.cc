@@ -12,6 +12,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -74,6 +75,19 @@ TEST_F(LoadTrainingDataTest, TooFewPairsAreNotHeldOut) {
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load(Lines(10)));
   EXPECT_THAT(data.valid_pairs, IsEmpty());
   EXPECT_THAT(data.train_pairs, SizeIs(10));
+}
+
+TEST_F(LoadTrainingDataTest, WithoutHeldOutPairsNdcgStillChoosesTheEpoch) {
+  options_.data.valid_fraction = 0.05;
+  const auto printed = [&] {
+    ::testing::internal::CaptureStderr();
+    EXPECT_THAT(Load(Lines(10)), IsOk());
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(printed(), HasSubstr("the last epoch is published"));
+  options_.early_stopping = EpochMeasure::kNdcg;
+  EXPECT_THAT(printed(), AllOf(HasSubstr("loss is not measured"),
+                               Not(HasSubstr("published"))));
 }
 
 TEST_F(LoadTrainingDataTest, WordsAndHashedLetters) {
@@ -267,8 +281,8 @@ TEST_F(LoadTrainingDataTest, RepeatsThatDoNotFitAreRefusedBeforeTheyAreMade) {
   options_.data.memory_limit = 1 << 30;
   EXPECT_THAT(Load("a\tt\t300000000\nb\tu\t1\n"),
               StatusIs(absl::StatusCode::kResourceExhausted,
-                       ::testing::AllOf(HasSubstr("--memory_limit=1600000006"),
-                                        HasSubstr("--clicks=weight"))));
+                       AllOf(HasSubstr("--memory_limit=1600000006"),
+                             HasSubstr("--clicks=weight"))));
 }
 
 TEST_F(LoadTrainingDataTest, TextsAreBoundedAfterNormalising) {
