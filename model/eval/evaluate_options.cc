@@ -157,8 +157,9 @@ std::optional<std::string_view> RunFile(std::string_view ranker) {
   return ranker.substr(kRunPrefix.size());
 }
 
-void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
-  RankerOptions& ranker = options.ranker_options;
+namespace {
+
+void AddCollectionFlags(CommandLine& flags, EvaluateCommandOptions& options) {
   flags.Group("Collection");
   flags.Add("docs", &options.files.documents,
             "File of documents, doc_id<TAB>title a line, or .csv or .jsonl as "
@@ -179,6 +180,10 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
       "candidates", &options.evaluate.candidates,
       "Documents that are ranked for a query: all, or those judged for it.",
       {{"all", Candidates::kAll}, {"judged", Candidates::kJudged}});
+}
+
+void AddRankingFlags(CommandLine& flags, EvaluateCommandOptions& options) {
+  RankerOptions& ranker = options.ranker_options;
   flags.Group("Ranking");
   flags.Add("ranker", &options.rankers,
             "Rankers to evaluate, one result each: model (as it is served), "
@@ -208,6 +213,10 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
       "Adds this ranker, bm25, letter_tfidf or word_tfidf, to each other one "
       "of --ranker: --ranker=model --hybrid=bm25 is the ranker model+bm25.",
       "RANKER");
+}
+
+void AddRankerValueFlags(CommandLine& flags, EvaluateCommandOptions& options) {
+  RankerOptions& ranker = options.ranker_options;
   flags.Group("Ranking", CommandLine::Level::kAdvanced);
   flags.Add("hybrid_weight", &ranker.hybrid_weight,
             "Weight of the added ranker. Its best score for a query counts as "
@@ -251,6 +260,9 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
   flags.Add("tfidf_ngram", &ranker.tfidf_ngram_length,
             "Letters in an n-gram of letter_tfidf.",
             {.min = kMinNgramLength, .max = kMaxNgramLength});
+}
+
+void AddResultFlags(CommandLine& flags, EvaluateCommandOptions& options) {
   flags.Group("Results");
   flags.Add("output", &options.output,
             "Form of the results: table, or json (one object a line).",
@@ -289,6 +301,15 @@ void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
             "Number of threads; does not change the results. 0 = one for each "
             "processor.",
             {.min = 0, .max = 1024});
+}
+
+}  // namespace
+
+void AddEvaluateOptions(CommandLine& flags, EvaluateCommandOptions& options) {
+  AddCollectionFlags(flags, options);
+  AddRankingFlags(flags, options);
+  AddRankerValueFlags(flags, options);
+  AddResultFlags(flags, options);
 }
 
 absl::Status Resolve(EvaluateCommandOptions& options) {
