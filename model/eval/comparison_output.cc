@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/text/normalized_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
@@ -46,15 +47,18 @@ std::string_view TitleOf(const RankedDocument& document,
              : "";
 }
 
+// Titles are normalized, but ids are as the files have them, and a terminal
+// would obey their escape sequences.
 std::string FormatTop(const Evaluation& evaluation, std::size_t q,
                       const Collection& collection) {
   const QueryEvaluation& query = evaluation.queries[q];
   std::string text = absl::StrFormat("    %.4f  %s\n", query.metrics[kNdcgAt10],
                                      evaluation.ranker);
   for (const RankedDocument& document : TopOf(query)) {
-    absl::StrAppendFormat(&text, "      %s  %s\n",
-                          evaluation.IdOf(document.index, collection),
-                          TitleOf(document, collection));
+    absl::StrAppendFormat(
+        &text, "      %s  %s\n",
+        EscapeControls(evaluation.IdOf(document.index, collection)),
+        TitleOf(document, collection));
   }
   return text;
 }
@@ -158,7 +162,8 @@ std::string FormatComparison(const Evaluation& evaluation,
   if (!moved.empty()) text += "\nqueries whose ndcg@10 moved most\n";
   for (const std::size_t q : moved) {
     const JudgedQuery& query = collection.queries[evaluation.queries[q].query];
-    absl::StrAppendFormat(&text, "  %s  %s\n", query.id, MainWords(query.text));
+    absl::StrAppendFormat(&text, "  %s  %s\n", EscapeControls(query.id),
+                          MainWords(query.text));
     text += FormatTop(baseline, q, collection);
     text += FormatTop(evaluation, q, collection);
   }

@@ -16,7 +16,9 @@
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class EvaluateResultsTest : public EvaluateMainTest {};
@@ -115,6 +117,17 @@ TEST_F(EvaluateResultsTest, MovedQueriesShowTheWordsAlone) {
       Evaluate({"--ranker=run:" + run, "--baseline=bm25"});
   ASSERT_EQ(table.exit_code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("q1  apple c cream\n"));
+}
+
+TEST_F(EvaluateResultsTest, IdsSendNoControlsToATerminal) {
+  dir_.Write("queries.tsv", "q\x1b]0;x\tapple cream\n");
+  dir_.Write("qrels.txt", "q\x1b]0;x 0 d1 1\nq\x1b]0;x 0 d2 2\n");
+  const std::string run = dir_.Write("x.run", "q\x1b]0;x Q0 d\x1b[2J 1 2 x\n");
+  const ProgramResult table =
+      Evaluate({"--ranker=run:" + run, "--baseline=bm25"});
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("moved most\n"), HasSubstr("[2J"),
+                               Not(HasSubstr("\x1b"))));
 }
 
 TEST_F(EvaluateResultsTest, OwnRunFileHasTheSameMetrics) {
