@@ -146,6 +146,7 @@ class RequestRun : public Caller {
   Admission::Permit permit_;
   HeldShare work_;
   RequestSize size_;
+  std::int64_t guessed_texts_ = 0;  // of a body; 0 = none was decoded
   bool inline_ = false;
   absl::Duration cost_;      // estimated
   absl::Duration run_time_;  // of the slices so far

@@ -126,6 +126,15 @@ TEST_F(RequestRunTest, AnIdleServerDecodesInTheCallersThread) {
   EXPECT_THAT(run->Wait(), IsOk());
 }
 
+TEST_F(RequestRunTest, ABodyIsExpectedToCostWhatOthersOfItsSizeDid) {
+  const auto run = NewRun(10, 1, 'a');
+  run->BeginDecoding(log_, kLargeBytes / 2);
+  EXPECT_THAT(run->Wait(), IsOk());
+  // 64 bytes count as a text.
+  EXPECT_LT(admission_.costs().Estimate(RequestKind::kOther, kLargeBytes / 128),
+            RequestCosts::kFirstGuess * (kLargeBytes / 128));
+}
+
 TEST_F(RequestRunTest, CostsIncludeDecodingInTheCallersThread) {
   const auto run = NewRun(10, 1, 'a');
   const auto begin = std::chrono::steady_clock::now();
