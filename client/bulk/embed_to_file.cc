@@ -265,8 +265,9 @@ class FileEmbedder {
     const absl::Status status = source_.EmbedTextsStream(
         block.request, [&](v1::EmbedTextsStreamResponse& chunk) {
           const std::size_t last = chunk.first_text() + chunk.num_texts();
-          if (HasIdsFile(options_.format))
+          if (HasIdsFile(options_.format)) {
             RefuseIdsOfSeveralLines(block, chunk);
+          }
           SEMRANK_RETURN_IF_ERROR(Take(block, chunk));
           if (last > 0) {
             counts_.num_lines = block.lines[last - 1];
