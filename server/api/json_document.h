@@ -16,6 +16,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -129,7 +130,9 @@ bool TextToNumber(std::string_view text, T& number) {
   } else if constexpr (std::is_same_v<T, double>) {
     return absl::SimpleAtod(ToAbsl(text), &number);
   } else {
-    return absl::SimpleAtoi(ToAbsl(text), &number);
+    // "007" is a name, not the number 7: a document would replace another one.
+    return absl::SimpleAtoi(ToAbsl(text), &number) &&
+           std::to_string(number) == text;
   }
 }
 
@@ -148,8 +151,10 @@ bool JsonToNumber(simdjson::ondemand::number& json, T& number) {
     return std::in_range<T>(json.get_uint64());
   } else {
     const double wide = json.get_double();
-    // The upper bound as a double may be one more than T's largest value.
-    const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+    // From 2^53 on the double may be another number than the text. Below, the
+    // bound as a double may be one more than T's largest value.
+    const double end =
+        std::ldexp(1.0, std::min(53, std::numeric_limits<T>::digits));
     const double begin = std::is_signed_v<T> ? -end : 0;
     if (!(wide >= begin && wide < end) || wide != std::trunc(wide))
       return false;

@@ -94,8 +94,9 @@ TEST(JsonRequestTest, AWholeNumberMayBeATextOrHaveAPoint) {
     ASSERT_THAT(request, IsOk()) << test.json;
     EXPECT_EQ(request->top_k(), test.top_k) << test.json;
   }
-  for (const char* json : {"-1", "1.5", "4294967296", "1e300", "\"many\"",
-                           "\"\"", "true", "[1]", "{}"}) {
+  for (const char* json :
+       {"-1", "1.5", "4294967296", "1e300", "\"many\"", "\"\"", "\"07\"",
+        "\" 7\"", "\"+7\"", "true", "[1]", "{}"}) {
     EXPECT_THAT(ErrorOf(absl::StrCat("{\"top_k\": ", json, "}")),
                 HasSubstr("top_k: want a whole number from 0 to 4294967295"))
         << json;
@@ -110,6 +111,9 @@ TEST(JsonRequestTest, NumbersOf64BitsKeepAllDigits) {
               ElementsAre(18446744073709551615u, 18446744073709551614u));
   EXPECT_THAT(ErrorOf(R"({"ids": [7, 18446744073709551616]})"),
               HasSubstr("ids[1]: want a whole number"));
+  // As a double it is 9007199254740992.
+  EXPECT_THAT(ErrorOf(R"({"ids": [9007199254740993.0]})"),
+              HasSubstr("ids[0]: want a whole number"));
 }
 
 TEST(JsonRequestTest, EnumsAreNamesOrNumbers) {
