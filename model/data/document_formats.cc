@@ -78,9 +78,8 @@ absl::Status SetJsonId(const Json& value, FileDocument& document) {
     const double number = value.get<double>();
     if (number < 0 || number >= kTwoTo53 || number != std::trunc(number)) {
       return JsonError(
-          "id is not a number from 0 to 2^64 - 1, or has a fraction or "
-          "exponent "
-          "and is 2^53 or more");
+          "id is not a number from 0 to 2^64 - 1, or is 2^53 or more with a "
+          "fraction or an exponent");
     }
     document.id = std::to_string(static_cast<std::uint64_t>(number));
     return absl::OkStatus();
