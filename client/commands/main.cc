@@ -25,7 +25,8 @@ Examples:
   semrank --address=search-1:50051 health
 )"};
 
-// Not an error: the network, or a proxy beside the client, may encrypt.
+// The program only warns: the network, or a proxy beside the client, may
+// encrypt.
 bool SendsKeyInPlainText(const ClientOptions& client) {
   return !client.credentials.api_key.empty() &&
          client.credentials.tls_ca.empty() && !IsLoopback(client.address) &&
