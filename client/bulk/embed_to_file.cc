@@ -19,6 +19,7 @@
 #include "model/base/thread_pool.h"
 #include "model/data/input_progress.h"
 #include "model/data/text_reader.h"
+#include "model/text/text_limit.h"
 
 // The file is the same to the byte, however often the run was interrupted:
 // texts are read in blocks, rows are appended in their order, and the counts of
@@ -109,7 +110,9 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
     AppendJsonlRows(options.jsonl, AllEmbedded(texts, {}), nullptr, line);
     identity["lines like"] = line.Join();
   }
-  if (options.max_text_bytes > 0) {
+  // The default is absent, as it is in the states that version 0.1.0 saved.
+  if (options.max_text_bytes > 0 &&
+      options.max_text_bytes != kDefaultMaxTextBytes) {
     identity["max_text_bytes"] = std::to_string(options.max_text_bytes);
   }
   if (IsRereadable(options.texts)) {
