@@ -1,10 +1,14 @@
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/base/errors.h"
+#include "server/base/limits.h"
 #include "server/catalog/sync/catalog_writer.h"
 #include "server/requests/document_keys.h"
 #include "server/requests/handlers.h"
@@ -13,6 +17,22 @@
 
 namespace semrank {
 namespace {
+
+// INVALID_FIELD for documents of more bytes than the largest response has.
+// Callers check while they add documents: one key that is repeated would
+// otherwise fill the memory with copies of a large payload.
+absl::Status CheckResponseBytes(std::string_view field, std::size_t num_bytes,
+                                const Limits& limits) {
+  const std::int64_t max_bytes = MaxResponseBytes(limits);
+  if (num_bytes <= static_cast<std::size_t>(max_bytes)) {
+    return absl::OkStatus();
+  }
+  return FieldError(
+      "INVALID_FIELD", field,
+      absl::StrFormat("the documents are more than the %d bytes of the largest "
+                      "response; ask for fewer at once",
+                      max_bytes));
+}
 
 // Runs in one slice, whatever the number of keys: a document costs a look-up in
 // a hash table and a copy, and no tower runs.

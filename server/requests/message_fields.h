@@ -13,7 +13,6 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/common.pb.h"
 #include "server/base/errors.h"
-#include "server/base/limits.h"
 #include "server/base/phase_times.h"
 #include "server/base/text_checks.h"
 #include "server/base/vector_encoding.h"
@@ -116,24 +115,6 @@ void SetKey(const DocumentKeyView& key, Message& message) {
   } else {
     message.set_document_id(std::string(std::get<std::string_view>(key)));
   }
-}
-
-// INVALID_FIELD for documents of more bytes than the largest response has.
-// `field` chooses the documents. Callers check while they add documents: one
-// key that is repeated would otherwise fill the memory with copies of a large
-// payload.
-inline absl::Status CheckResponseBytes(std::string_view field,
-                                       std::size_t num_bytes,
-                                       const Limits& limits) {
-  const std::int64_t max_bytes = MaxResponseBytes(limits);
-  if (num_bytes <= static_cast<std::size_t>(max_bytes)) {
-    return absl::OkStatus();
-  }
-  return FieldError(
-      "INVALID_FIELD", field,
-      absl::StrFormat("the documents are more than the %d bytes of the largest "
-                      "response; ask for fewer at once",
-                      max_bytes));
 }
 
 // `times` are those of the handler's stages; the run adds its own.

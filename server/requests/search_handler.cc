@@ -92,7 +92,7 @@ class SearchHandler final : public HandlerOf<v1::SearchDocumentsResponse> {
   absl::StatusOr<Progress> SearchAndRank(const RequestRun& run);
   void Interleave();
   void Explore();
-  absl::Status AddHits();
+  void AddHits();
   void AddImpression();
 
   // `input_` refers to excluded_, and both refer to the request's bytes.
@@ -209,7 +209,7 @@ absl::StatusOr<Progress> SearchHandler::RunSlice(const RequestRun& run) {
     // Later pages stay as they are: exploration is of the first ten results.
     Explore();
   }
-  SEMRANK_RETURN_IF_ERROR(AddHits());
+  AddHits();
   if (impression_.is_wanted) AddImpression();
   response_.set_num_documents_searched(result_.num_documents_searched);
   const ServedModelPtr served = result_.snapshot.model();
@@ -273,8 +273,7 @@ void SearchHandler::Explore() {
 
 // Titles and payloads are copied only for the hits that are returned, while the
 // snapshot still holds their records.
-absl::Status SearchHandler::AddHits() {
-  std::size_t num_bytes = 0;
+void SearchHandler::AddHits() {
   for (const CatalogHit& hit : result_.hits) {
     const CatalogRecord& record = result_.snapshot.record(hit.slot);
     v1::DocumentHit& out = *response_.add_hits();
@@ -283,9 +282,6 @@ absl::Status SearchHandler::AddHits() {
     out.set_name_match(ToProto(hit.name));
     if (with_titles_) out.set_title(std::string(record.title()));
     if (with_payloads_) out.set_payload(std::string(record.payload()));
-    num_bytes += out.ByteSizeLong();
-    SEMRANK_RETURN_IF_ERROR(
-        CheckResponseBytes("top_k", num_bytes, parts_.limits));
   }
   // There is one for each hit if the request asked for both parts, else none.
   for (std::size_t i = 0; i < result_.cosines.size(); ++i) {
@@ -293,7 +289,6 @@ absl::Status SearchHandler::AddHits() {
     out.set_semantic_score(result_.cosines[i].semantic);
     out.set_lexical_score(result_.cosines[i].lexical);
   }
-  return absl::OkStatus();
 }
 
 void SearchHandler::AddImpression() {

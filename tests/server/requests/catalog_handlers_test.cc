@@ -85,20 +85,6 @@ TEST_F(CatalogHandlersTest, GetStopsAtTheLargestResponse) {
   EXPECT_LT(ResponseBytes(), 5 * kPayloadBytes);
 }
 
-TEST_F(CatalogHandlersTest, SearchStopsAtTheLargestResponse) {
-  Put(8);
-  v1::SearchDocumentsRequest search;
-  search.set_query("title");
-  search.set_with_payloads(true);
-  search.set_top_k(3);
-  ASSERT_THAT(Run(MakeSearchDocumentsHandler, search), IsOk());
-  search.set_top_k(8);
-  const absl::Status status = Run(MakeSearchDocumentsHandler, search);
-  EXPECT_EQ(ErrorReason(status), "INVALID_FIELD");
-  EXPECT_EQ(ErrorValues(status)["field"], "top_k");
-  EXPECT_LT(ResponseBytes(), 5 * kPayloadBytes);
-}
-
 TEST_F(CatalogHandlersTest, NoTopKReturnsAtMostTheLimit) {
   Put(9);
   v1::SearchDocumentsRequest search;
