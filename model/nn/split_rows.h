@@ -6,7 +6,9 @@
 //            power of two of the row (row_format.h), 9 <= step <= 16, and
 //            0 <= remainder < step.
 //   Scale    unit * step / 2. Both factors follow from it, since the largest
-//            step is less than twice the smallest.
+//            step is less than twice the smallest. NaN for a row with an
+//            element that is not finite.
+//   Shapes   rows, query and scales have formats for which CanSplit is true.
 #ifndef SEMRANK_MODEL_NN_SPLIT_ROWS_H_
 #define SEMRANK_MODEL_NN_SPLIT_ROWS_H_
 

@@ -32,7 +32,8 @@ struct PairSplit {
   // Pairs that judge: of the files, and those that the initial model has kept.
   std::vector<TextPair> judged_new = {};
   std::vector<TextPair> judged_earlier = {};
-  // Kept pairs whose queries validate. No epoch trains on them.
+  // Pairs that the initial model has kept, of queries in `valid`. No epoch
+  // trains on them.
   std::vector<TextPair> omitted = {};
   // How many of `train` the initial model has kept.
   std::int64_t num_earlier = 0;

@@ -243,7 +243,7 @@ double FitLexicalWeight(const ScoredPairs& pairs, const LexicalPrior& prior) {
   const double weight = (low + high) / 2;
   // A lexical part of no weight would cost memory and time in serving, so it
   // is omitted.
-  return weight < kSmallestWeight ? 0 : weight;
+  return std::max(prior.least, weight < kSmallestWeight ? 0 : weight);
 }
 
 std::vector<double> WeighPairs(std::span<const TextPair> pairs,
@@ -325,10 +325,9 @@ absl::StatusOr<double> FitLexicalWeight(const TrainOptions& options,
     source.known_share = data.statistics.known_share;
   }
   const ScoredPairs pairs = ScoreHeldOutPairs(source, *model, *lexical);
-  double weight = FitLexicalWeight(pairs, LexicalPriorOf(options));
-  if (HaveIdeographs(*data.texts, source.titles)) {
-    weight = std::max(weight, kSmallestWeight);
-  }
+  LexicalPrior prior = LexicalPriorOf(options);
+  if (HaveIdeographs(*data.texts, source.titles)) prior.least = kSmallestWeight;
+  const double weight = FitLexicalWeight(pairs, prior);
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
                 weight, pairs.num_pairs());
   return weight;

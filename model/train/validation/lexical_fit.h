@@ -52,6 +52,7 @@ struct ScoredPairs {
 struct LexicalPrior {
   double weight = 0.9;
   double strength = 1;  // nats that it costs at a distance of 1
+  double least = 0;     // w is not below it
 };
 // Towers that began from the general model know words before the first pair:
 // .5 to .7 suit them without clicks, and eight held-out pairs say little.

@@ -49,7 +49,9 @@ TEST(LexicalFitTest, FindsTheWeightThatClicksWereDrawnWith) {
 }
 
 TEST(LexicalFitTest, IsZeroWhereTheLexicalCosineMisleads) {
-  EXPECT_EQ(FitLexicalWeight(DrawClicks(10, -3, 2000), {}), 0);
+  const ScoredPairs pairs = DrawClicks(10, -3, 2000);
+  EXPECT_EQ(FitLexicalWeight(pairs, {}), 0);
+  EXPECT_EQ(FitLexicalWeight(pairs, {.least = 0.01}), 0.01);
 }
 
 TEST(LexicalFitTest, ThePriorDecidesWithoutPairsAndLittleWithMany) {
