@@ -267,6 +267,7 @@ ScoredPairs ScoreHeldOutPairs(const LexicalSampleSource& source,
   const std::vector<TextPair> pairs = DrawPairs(source.held_out, random);
   const CandidateTitles candidates(source, pairs, random);
   std::vector<TextId> queries;
+  queries.reserve(pairs.size());
   for (const TextPair& pair : pairs) queries.push_back(pair.query);
   const TextVectors of_queries(source.texts, queries, Side::kQuery, model,
                                lexical);
