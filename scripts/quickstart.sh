@@ -39,8 +39,7 @@ show() {
   for word in "$@"; do
     case "$word" in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
   done
-  printf '
-'
+  echo
 }
 run() { show "$@"; "$@"; }
 stop_server() {
