@@ -135,6 +135,10 @@ class GuidesTest(unittest.TestCase):
                         if section:
                             self.assertIn(section, sections[name])
 
+    def test_rsync_copies_the_files_of_a_folder_and_not_the_folder(self):
+        copies = [source for guide in guides() for source in re.findall(r"(?m)^rsync -a (\S+) ", guide.read_text(encoding="utf-8"))]
+        self.assertEqual([source for source in copies if not source.endswith("/")], [])
+
     def test_every_guide_is_found_from_the_readme(self):
         linked, to_read = set(), [PROJECT / "README.md"]
         while to_read:
