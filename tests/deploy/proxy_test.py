@@ -24,6 +24,8 @@ import threading
 import time
 import unittest
 
+import grpc
+
 PROJECT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 sys.path.insert(0, str(PROJECT / "tests/chaos"))
 from http2_floods import CONTINUATION, END_HEADERS, FLOODS, HEADERS, OPENING, REQUEST, SETTINGS, frame, literal  # noqa: E402
@@ -264,6 +266,21 @@ class ProxyTest(unittest.TestCase):
             self.assertIsNone(batch.poll())
             batch.terminate()
         self.assertEqual(json.loads(front.stdout)["failed"], {}, front.stderr)
+
+    def test_a_silent_grpc_stream_stays_open(self):
+        port = free_port()
+        proxy = self.start_proxy(self.stored.replace("60s", "200ms"), port, free_port(), self.address_of)
+        self.wait_for_calls(port, proxy)
+        credentials = grpc.ssl_channel_credentials((self.folder / "cert.pem").read_bytes())
+        with grpc.secure_channel(f"localhost:{port}", credentials) as channel:
+            ended = threading.Event()
+            watch = channel.unary_stream("/grpc.health.v1.Health/Watch")(b"")
+            watch.add_callback(ended.set)
+            self.assertEqual(next(watch), b"\x08\x01")  # SERVING
+            self.assertFalse(ended.wait(0.6))
+        timeouts = [re.findall(r"(?m)^(frontend|backend) .*grpc\n(?:  .*\n)*?  (timeout .*)$", (PROJECT / "deploy" / name).read_text())
+                    for name in ("proxy/haproxy.cfg", "recipes/blue_green.cfg")]
+        self.assertEqual(timeouts, 2 * [[("frontend", "timeout client 1h"), ("backend", "timeout server 1h")]])
 
     def test_a_slow_body_takes_no_connection_to_the_server(self):
         def connections() -> int:
