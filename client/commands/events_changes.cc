@@ -14,7 +14,7 @@
 #include "model/events/event_deletion.h"
 #include "model/events/event_writer.h"
 #include "model/events/keyed_hash.h"
-#include "model/events/ubi_import.h"
+#include "model/events/ubi.h"
 #include "model/redis/redis_url.h"
 
 // Both actions have two forms, one for a folder or a file and one for a stream,

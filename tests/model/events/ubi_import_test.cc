@@ -1,5 +1,3 @@
-#include "model/events/ubi_import.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include "model/events/click_join.h"
 #include "model/events/event_files.h"
 #include "model/events/keyed_hash.h"
+#include "model/events/ubi.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

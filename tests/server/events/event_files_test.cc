@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "model/events/ubi_import.h"
+#include "model/events/ubi.h"
 #include "tests/support/event_folder.h"
 #include "tests/support/event_lines.h"
 #include "tests/support/full_disk.h"
