@@ -31,8 +31,8 @@ FULL = {
     "model": {"init": {"image": "models:7", "command": ["cp", "-r", "/model/default", "/models/"]}},
     "apiKeys": {"lines": ["read " + "0" * 64]},
     "tls": {"existingSecret": "certificate", "clientCa": True},
-    "store": {"existingSecret": "store"},
-    "flags": {"enable_admin_rpcs": "true", "max_connections": "1000"},
+    "store": {"existingSecret": "store", "port": 6380},
+    "flags": {"enable_admin_rpcs": True, "max_connections": 1000, "cache_bytes": 268435456, "max_share_per_caller": 0.5},
     "autoscaling": {"enabled": True, "inflightTexts": 20000},
     "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
     "embedJob": {"enabled": True, "parts": 2, "claim": "data"},
@@ -194,6 +194,7 @@ class ChartTest(unittest.TestCase):
             arguments = [self.here(argument) for argument in server["args"]]
             printed = subprocess.run([BINARIES / "semrank-server", *arguments, "--check_config"], capture_output=True, text=True)
             self.assertEqual(printed.returncode, 0, printed.stderr)
+            self.assertLessEqual({f"--{name}={json.dumps(value)}" for name, value in values.get("flags", {}).items()}, set(arguments))
             config = dict(line.split("=", 1) for line in printed.stdout.splitlines())
             ports = {port["name"]: port["containerPort"] for port in server["ports"]}
             for flag, name in (("listen_address", "grpc"), ("http_address", "http"), ("health_address", "health")):

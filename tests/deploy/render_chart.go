@@ -9,12 +9,14 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"reflect"
 	"text/template"
 )
 
@@ -57,6 +59,7 @@ func render(chart string) (string, error) {
 		},
 		"int64":   toInt,
 		"lower":   strings.ToLower,
+		"kindIs":  func(kind string, value any) bool { return reflect.ValueOf(value).Kind().String() == kind },
 		"nindent": func(n int, text string) string { return "\n" + indent(n, text) },
 		"quote":   func(value any) string { return fmt.Sprintf("%q", fmt.Sprint(value)) },
 		"required": func(message string, value any) (any, error) {
@@ -66,6 +69,13 @@ func render(chart string) (string, error) {
 			return value, nil
 		},
 		"toJson": func(value any) (string, error) {
+		"sha256sum": func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) },
+		"ternary": func(yes, no any, condition bool) any {
+			if condition {
+				return yes
+			}
+			return no
+		},
 			text, err := json.Marshal(value)
 			return string(text), err
 		},

@@ -56,3 +56,10 @@ initContainers:
 {{- define "semrank.containerSecurity" -}}
 {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
 {{- end }}
+
+{{- /* Arguments: --NAME=VALUE. A number or a boolean needs toJson: printf would write %!s(int64=1000). */}}
+{{- define "semrank.flags" -}}
+{{- range $name, $value := . }}
+- {{ printf "--%s=%s" $name (kindIs "string" $value | ternary $value (toJson $value)) | quote }}
+{{- end }}
+{{- end }}
