@@ -225,6 +225,26 @@ class ChartTest(unittest.TestCase):
                 if selector:
                     self.assertLessEqual(selector().items(), labels, name)
 
+    def test_all_pods_are_scheduled_alike_and_may_pull_the_image(self):
+        fields = {"nodeSelector": {"disk": "ssd"}, "tolerations": [{"key": "search"}], "affinity": {"nodeAffinity": {}},
+                  "imagePullSecrets": [{"name": "registry"}]}
+        for (kind, _), thing in self.objects(merge(merge(FULL, TRAINING), {**fields, "tls": {"clientCa": False}})).items():
+            pod = {"Deployment": lambda: thing["spec"]["template"]["spec"], "Job": lambda: thing["spec"]["template"]["spec"],
+                   "CronJob": lambda: thing["spec"]["jobTemplate"]["spec"]["template"]["spec"], "Pod": lambda: thing["spec"]}.get(kind)
+            if pod:
+                with self.subTest(kind):
+                    self.assertEqual({name: pod().get(name) for name in fields}, fields)
+
+    def test_other_values_make_another_job_since_pods_of_a_job_cannot_change(self):
+        def job(values: dict) -> str:
+            return next(name for kind, name in self.objects(merge(FULL, values)) if kind == "Job")
+        self.assertEqual(job({}), job({"replicas": 3}))
+        changed = [{}, {"image": {"tag": "0.2.0"}}, {"embedJob": {"parts": 3}}, {"tolerations": [{"key": "search"}]}]
+        self.assertEqual(len({job(values) for values in changed}), len(changed))
+
+    def test_the_network_policy_has_the_port_of_the_store(self):
+        self.assertIn({"ports": [{"port": 6380}]}, self.objects(FULL)["NetworkPolicy", "shop-semrank"]["spec"]["egress"])
+
     def test_helm_test_has_a_pod_unless_callers_need_a_certificate(self):
         self.assertIn(("Pod", "shop-semrank-test"), self.objects(PLAIN))
         self.assertIn(("Pod", "shop-semrank-test"), self.objects({**FULL, "tls": {"existingSecret": "certificate"}}))
@@ -235,7 +255,7 @@ class ChartTest(unittest.TestCase):
         # The server would refuse the third title.
         lines = "".join(f"{i}\ttitle {'of many words ' * 500 * (i == 3)}{i}\n" for i in range(1, 6))
         (self.folder / "data/docs.tsv.gz").write_bytes(gzip.compress(lines.encode()))
-        job = self.objects(FULL)["Job", "shop-semrank-embed"]["spec"]
+        job = next(thing["spec"] for (kind, _), thing in self.objects(FULL).items() if kind == "Job")
         self.assertEqual((job["completionMode"], job["completions"]), ("Indexed", 2))
         embed = job["template"]["spec"]["containers"][0]
         for index in range(job["completions"]):

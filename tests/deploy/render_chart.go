@@ -15,8 +15,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"reflect"
+	"strings"
 	"text/template"
 )
 
@@ -58,8 +58,8 @@ func render(chart string) (string, error) {
 			return out.String(), err
 		},
 		"int64":   toInt,
-		"lower":   strings.ToLower,
 		"kindIs":  func(kind string, value any) bool { return reflect.ValueOf(value).Kind().String() == kind },
+		"lower":   strings.ToLower,
 		"nindent": func(n int, text string) string { return "\n" + indent(n, text) },
 		"quote":   func(value any) string { return fmt.Sprintf("%q", fmt.Sprint(value)) },
 		"required": func(message string, value any) (any, error) {
@@ -68,7 +68,6 @@ func render(chart string) (string, error) {
 			}
 			return value, nil
 		},
-		"toJson": func(value any) (string, error) {
 		"sha256sum": func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) },
 		"ternary": func(yes, no any, condition bool) any {
 			if condition {
@@ -76,6 +75,7 @@ func render(chart string) (string, error) {
 			}
 			return no
 		},
+		"toJson": func(value any) (string, error) {
 			text, err := json.Marshal(value)
 			return string(text), err
 		},

@@ -49,8 +49,13 @@ initContainers:
 {{- end }}
 {{- end }}
 
-{{- define "semrank.podSecurity" -}}
-{runAsNonRoot: true, runAsUser: 10001, runAsGroup: 10001, fsGroup: 10001, seccompProfile: {type: RuntimeDefault}}
+{{- define "semrank.pod" -}}
+imagePullSecrets: {{ toJson .Values.imagePullSecrets }}
+automountServiceAccountToken: false
+securityContext: {runAsNonRoot: true, runAsUser: 10001, runAsGroup: 10001, fsGroup: 10001, seccompProfile: {type: RuntimeDefault}}
+nodeSelector: {{ toJson .Values.nodeSelector }}
+tolerations: {{ toJson .Values.tolerations }}
+affinity: {{ toJson .Values.affinity }}
 {{- end }}
 
 {{- define "semrank.containerSecurity" -}}
