@@ -74,7 +74,8 @@ set(CPACK_DEBIAN_TRAINING_DESCRIPTION "trains and evaluates ranking models for s
  Learns the two towers that semrank serves from pairs of queries and clicked
  titles, and compares them with BM25 on judged queries. A timer, which is off,
  trains by night on the clicks that the server has recorded.")
-set(CPACK_DEBIAN_TRAINING_PACKAGE_CONTROL_EXTRA ${debian}/train/conffiles ${debian}/train/postrm)
+set(CPACK_DEBIAN_TRAINING_PACKAGE_CONTROL_EXTRA
+    ${debian}/train/prerm ${debian}/train/postrm ${debian}/train/conffiles)
 set(CPACK_OUTPUT_FILE_PREFIX ${PROJECT_BINARY_DIR}/packages)
 include(CPack)
 

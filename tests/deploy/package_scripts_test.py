@@ -25,7 +25,7 @@ class PackageScriptsTest(unittest.TestCase):
         for folder in ("etc/default", "etc/semrank", "var/lib/private", "var/lib/semrank/models", "bin"):
             (self.root / folder).mkdir(parents=True)
         for helper in HELPERS:
-            (self.root / "bin" / helper).write_text("#!/bin/sh\nexit 0\n")
+            (self.root / "bin" / helper).write_text(f'#!/bin/sh\necho "{helper} $*" >>{self.root}/calls\n')
             (self.root / "bin" / helper).chmod(0o755)
         self.secrets = self.root / "etc/default/semrank-server"
         self.state = self.root / "var/lib/semrank-server"
@@ -125,6 +125,18 @@ class PackageScriptsTest(unittest.TestCase):
             self.run_script("train/postrm", action)
             self.assertEqual((events.exists(), secrets.exists()), (stays, stays))
         self.assertTrue((self.root / "var/lib/semrank/models/shop").exists())
+
+    def test_remove_of_the_trainer_ends_its_nights(self):
+        (self.root / "run/systemd/system").mkdir(parents=True)
+        self.run_script("train/prerm", "upgrade", "0.2.0")
+        self.assertFalse((self.root / "calls").exists())
+        self.run_script("train/prerm", "remove")
+        self.assertEqual((self.root / "calls").read_text().splitlines(),
+                         ["systemctl --quiet disable --now semrank-train.timer",
+                          "deb-systemd-invoke stop semrank-train.service semrank-import.service"])
+        package = re.search(r"TRAINING_PACKAGE_CONTROL_EXTRA(.*?)\)", (PROJECT / "scripts/cmake/package.cmake").read_text(), re.DOTALL)[1]
+        self.assertEqual({pathlib.Path(name).name for name in package.split()},
+                         {path.name for path in (PROJECT / "deploy/debian/train").iterdir()})
 
     def test_remove_keeps_what_the_server_wrote(self):
         self.state.mkdir()
