@@ -28,7 +28,7 @@ RUN cmake --preset release \
     && ctest --preset release --label-regex unit
 
 FROM build AS general_model
-RUN apt-get update && scripts/corpus/build_general_corpus.py --output=/opt/general \
+RUN scripts/install_packages.sh demo && scripts/corpus/build_general_corpus.py --output=/opt/general \
     && cmake --build build/package ${JOBS:+-j "$JOBS"} --target semrank-train \
     && build/package/bin/semrank-train --preset=general --train=/opt/general/train.tsv --model_dir=/opt/models/general \
     && cp /opt/general/NOTICE /opt/models/general/

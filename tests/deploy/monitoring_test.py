@@ -210,6 +210,13 @@ class MonitoringTest(unittest.TestCase):
             shutil.copy(PROMETHEUS / "rules.yml", self.folder)
             subprocess.run(["promtool", "check", "config", self.folder / "prometheus.yml"], check=True, capture_output=True)
 
+    def test_a_stage_of_the_image_that_runs_a_script_has_its_interpreter(self):
+        packages = dict(re.findall(r"(?m)^(\w+)=\(([^)]*)\)", (PROJECT / "scripts/install_packages.sh").read_text()))
+        stage = next(text for text in (PROJECT / "Dockerfile").read_text().split("\nFROM ") if "scripts/corpus/" in text)
+        interpreter = (PROJECT / re.search(r"scripts/corpus/\S+", stage)[0]).read_text().split()[1]
+        installed = re.findall(r"install_packages.sh (\w+)", stage)
+        self.assertIn(interpreter, " ".join(packages[group] for group in installed).split())
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
