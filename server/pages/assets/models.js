@@ -10,9 +10,9 @@ export function modelRef(id) {
   return at < 0 ? undefined : { name: id.slice(0, at), version: id.slice(at + 1) };
 }
 
-// The default model comes first.
+// The default model comes first. A version that is retiring answers no new call.
 export async function listServed() {
   const { models = [] } = await call('/v1/list_models', {});
-  return models.filter((model) => ['MODEL_STATE_SERVING', 'MODEL_STATE_RETIRING'].includes(model.state))
+  return models.filter(({ state }) => state === 'MODEL_STATE_SERVING')
     .sort((a, b) => (b.is_default === true) - (a.is_default === true));
 }

@@ -15,8 +15,9 @@ const kTypingMilliseconds = 150;
 
 const at = (id) => document.getElementById(id);
 const explanation = at('explanation');
-// `typing`: the next query replaces the entry of the browser's history.
-const state = { abort: new AbortController(), timer: 0, typing: false, ranker: null, retry: null, opener: null, shown: readUrl().query };
+// `typing`: the next query replaces the entry of the browser's history. `relisted`: the models were
+// listed again since the last ranking.
+const state = { abort: new AbortController(), timer: 0, typing: false, ranker: null, relisted: false, retry: null, opener: null, shown: readUrl().query };
 
 const source = () => document.querySelector('input[name=source]:checked').value;
 const titles = () => at('titles').value.split('\n').map((line) => line.trim()).filter((line) => line);
@@ -30,10 +31,18 @@ function fail(error, retry) {
     access.ask(error);
     return;
   }
+  const isReplaced = error.reason === 'MODEL_NOT_FOUND';
+  // A model that the server replaces while the page is open is chosen until the models are listed
+  // again. Once, as the server may replace them faster than the page lists them.
+  if (isReplaced && !state.relisted) {
+    state.relisted = true;
+    start();
+    return;
+  }
   say('');
   at('failure_text').textContent = at('lists').hasChildNodes() ? `${error.message} The results below are those of “${state.shown}”.` : error.message;
   at('failure').hidden = false;
-  state.retry = retry;
+  state.retry = isReplaced ? start : retry;
 }
 
 // Old results stay readable, but are never taken for those of the new query.
@@ -108,6 +117,7 @@ function showRankings(query, rankings, elapsed) {
   at('legend').replaceChildren(...(found ? [legend(rankings)] : []));
   at('legend').hidden = !found;
   markStale(false);
+  state.relisted = false;
   state.shown = query;
   seen.show(query, found && path === '/v1/search' && rankings.length === 1 ? rankings[0] : null);
   const many = Math.min(kShown, rankings[0].results.length);

@@ -195,6 +195,26 @@ async function failedCall() {
   forgive(/ERR_FAILED/);
 }
 
+// A page that is open while the server changes to another version lists the models again.
+async function replacedModel() {
+  const page = await open(`${base}/statusz`);
+  const listOld = async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replaceAll('"version":"1"', '"version":"7"') });
+  };
+  await page.route('**/v1/list_models', listOld, { times: 1 });
+  await page.goto(`${base}/?q=rain+jacket`);
+  await ranked(page, 'rain jacket');
+  assert.equal(await page.getByLabel('Model').inputValue(), 'shop@1');
+  await page.route('**/v1/list_models', listOld);
+  await page.goto(`${base}/?q=desk+lamp`);
+  await page.getByText('version 7 of model shop is not served').waitFor();
+  await page.unroute('**/v1/list_models');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await ranked(page, 'desk lamp');
+  forgive(/404/);
+}
+
 async function nothingMatches(page) {
   await searchFor(page, '???');
   await page.getByText('The model knows no word of “???”.').waitFor();
@@ -354,4 +374,4 @@ async function withKeys() {
   forgive(/401/);
 }
 
-runParts('playground', [playground, explainScripts, reportsClicks, compareMany, welcome, failedCall, copyWithoutClipboard, onPhone, withKeys]);
+runParts('playground', [playground, explainScripts, reportsClicks, compareMany, welcome, failedCall, replacedModel, copyWithoutClipboard, onPhone, withKeys]);
