@@ -40,12 +40,16 @@ export class SeenLists {
     if (this.list?.ranking === ranking) this.report([{ impression_id: this.list.id, kind: 'click', position: place }]);
   }
 
-  // With its first events the list itself. A server that refuses the caller's key gets no more.
+  // With its first events the list itself; after a failure the next events bring it. A server that
+  // refuses the caller's key gets no more.
   report(events) {
     clearTimeout(this.timer);
-    const { id, query, ranking, reported } = this.list;
-    this.list.reported = true;
-    call('/v1/events', { events, impressions: reported ? [] : [shownList(id, query, ranking)] })
-      .catch(() => { this.keepsEvents = false; this.note.hidden = true; });
+    const { list } = this;
+    const { id, query, ranking, reported } = list;
+    list.reported = true;
+    call('/v1/events', { events, impressions: reported ? [] : [shownList(id, query, ranking)] }).catch((error) => {
+      list.reported = reported;
+      if (error.needsKey) { this.keepsEvents = false; this.note.hidden = true; }
+    });
   }
 }
