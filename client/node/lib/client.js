@@ -9,8 +9,6 @@ const {SemrankError, fromItemStatus, invalidResponse} = require('./errors.js');
 const {byKind, checkNames, documentsOf, embedRequest, embedStreamRequest, explainRequest, iterableOf, keysOf, modelOf,
        rankRequest, reportRequest, searchRequest, textOf} = require('./requests.js');
 
-const REQUESTS_PER_DEADLINE = 1_000;
-
 // gRPC's own RESOURCE_EXHAUSTED has no reason.
 function mayBeTooLarge(error) {
   if (!(error instanceof SemrankError)) return false;
@@ -55,7 +53,7 @@ class SemrankClient {
 
   async* rankStream(requests) {
     const pending = new Map([...iterableOf('requests', requests)].map(rankRequest).entries());
-    const deadline = this.#connection.deadlineFor(1 + Math.floor(pending.size / REQUESTS_PER_DEADLINE));
+    const deadline = this.#connection.deadlineFor(pending.size);
     const retry = new Retry(this.#connection.options, deadline);
     while (pending.size > 0) {
       const rejected = new Map();
@@ -308,7 +306,7 @@ class SemrankClient {
   async* #overStreams(method, items, start, deadline) {
     let numBefore = 0;
     for await (const block of chunks.held(items)) {
-      const by = deadline ?? this.#connection.deadlineFor(1 + Math.floor(block.length / chunks.ASSUMED_LIMITS.maxTexts));
+      const by = deadline ?? this.#connection.deadlineFor(block.length);
       const retry = new Retry(this.#connection.options, by);
       let limits = await this.#knownLimits(by);
       let numDone = 0;

@@ -12,6 +12,8 @@ const {version} = require('../package.json');
 const DEFAULTS = {deadlineMs: 30_000, apiKey: '', maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 2_000};
 const OPTIONS = [...Object.keys(DEFAULTS), 'tlsCa', 'tlsCert', 'tlsKey', 'plainText'];
 
+const ITEMS_PER_DEADLINE = 1_000;
+
 const isOnThisMachine = (address) => /^(unix:|(dns:\/\/\/)?(127(\.\d{1,3}){3}|\[::1\]|localhost):)/.test(address);
 
 function checkAddress(address) {
@@ -110,9 +112,9 @@ class Connection {
     this.client.close();
   }
 
-  // The deadline, as a Date.now(), of a call that starts now and sends that many messages.
-  deadlineFor(numMessages = 1) {
-    return Date.now() + numMessages * this.options.deadlineMs;
+  // The deadline, as a Date.now(), of a call that starts now. A stream of more items has more time.
+  deadlineFor(numItems = 0) {
+    return Date.now() + (1 + Math.floor(numItems / ITEMS_PER_DEADLINE)) * this.options.deadlineMs;
   }
 
   // A unary call with its retries. method: 'RankingService/Rank', or with a package.

@@ -39,7 +39,6 @@ _ENCODINGS: dict[str, Any] = {"float32": common.VECTOR_ENCODING_FLOAT32, "float1
 # The items of a stream are held, until they are answered, in blocks of this size;
 # each has a deadline of its own.
 _BLOCK = MessageLimits(20_000, 16 << 20)
-_REQUESTS_PER_DEADLINE = 1_000
 
 
 def _enum(name: str, values: dict[str, Any], value: str) -> Any:
@@ -169,7 +168,7 @@ class Calls:
         stream, a new one carries the requests without a response and those that
         the server rejected for now. Requests are not split."""
         all_requests = list(_each("requests", requests, ranking.RankRequest))
-        deadline = self._connection.deadline_for(1 + len(all_requests) // _REQUESTS_PER_DEADLINE)
+        deadline = self._connection.deadline_for(len(all_requests))
         retry = Retry(self._connection.options, deadline)
         pending = dict(enumerate(all_requests))
         while pending:
@@ -482,7 +481,7 @@ class Calls:
         give for it. Without a deadline, each block has its own."""
         num_before = 0
         for block in chunks.blocks(items, _BLOCK):
-            by = deadline or self._connection.deadline_for(1 + len(block) // ASSUMED_LIMITS.max_texts)
+            by = deadline or self._connection.deadline_for(len(block))
             limits = yield from self._known_or_fetched(by)
             retry = Retry(self._connection.options, by)
             done = 0

@@ -20,6 +20,8 @@ from semrank._options import Options
 T = TypeVar("T")
 Plan = Generator[Any, Any, T]
 
+_ITEMS_PER_DEADLINE = 1_000
+
 
 @dataclasses.dataclass(frozen=True)
 class Send:
@@ -96,8 +98,9 @@ class Connection:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def deadline_for(self, num_messages: int = 1) -> float:
-        return time.monotonic() + num_messages * self.options.deadline_seconds
+    def deadline_for(self, num_items: int = 0) -> float:
+        """That of a call that starts now. A stream of more items has more time."""
+        return time.monotonic() + (1 + num_items // _ITEMS_PER_DEADLINE) * self.options.deadline_seconds
 
     def call(self, method: str, request: Message, deadline: float, *, retries: bool = True) -> Plan[Any]:
         retry = Retry(self.options, deadline)
