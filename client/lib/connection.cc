@@ -188,10 +188,11 @@ absl::Status Connection::Describe(const grpc::Status& failed,
     // or an address where nothing responds.
     const bool connected =
         channel_->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_READY;
-    result = absl::DeadlineExceededError(
-        absl::StrFormat("%s: %s within %s", options_.address,
-                        connected ? "no answer" : "no connection",
-                        absl::FormatDuration(options_.deadline)));
+    result = absl::DeadlineExceededError(absl::StrFormat(
+        "%s: %s before the deadline (%s; in a stream, for each "
+        "1,000 items)",
+        options_.address, connected ? "no answer" : "no connection",
+        absl::FormatDuration(options_.deadline)));
   }
   return num_attempts <= 1 ? result
                            : WithNote(result, absl::StrFormat("tried %d times",

@@ -15,6 +15,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 import grpc
@@ -294,6 +296,22 @@ class AgainstFakeServer(unittest.TestCase):
                 run(address, lambda call: call("rank", "q", ["t"]), max_attempts=2)
 
         self.both(methods, plan)
+
+    def test_a_stream_of_many_items_has_more_time_and_its_error_says_so(self):
+        over = threading.Event()
+        self.addCleanup(over.set)
+
+        def hang(requests, context):
+            over.wait()
+            yield from ()
+
+        def plan(run, address, options):
+            begin = time.monotonic()
+            with self.assertRaisesRegex(semrank.Error, r"no answer before the deadline \(0.1 s; in a stream, for each 1,000 items\)$"):
+                run(address, lambda call: call("rank_stream", [ranking.RankRequest()] * 1_000), deadline_seconds=0.1)
+            self.assertGreaterEqual(time.monotonic() - begin, 0.19)
+
+        self.both(lambda: {"RankStream": (ranking.RankStreamRequest, ranking.RankStreamResponse, True, hang)}, plan)
 
     def test_the_delay_stays_bounded_after_many_attempts(self):
         retry = Retry(Options("127.0.0.1:1", max_attempts=10_000), float("inf"))

@@ -55,7 +55,9 @@ function fromGrpcError(failed, address, {tlsCa, deadlineMs}, numAttempts) {
   const details = packed && definitions['google.rpc.Status'].deserialize(packed).details;
   let message = `${address}: ${failed.details || status[failed.code]}`;
   if (!details && failed.code === status.UNAVAILABLE) message = `cannot reach ${message}${protocolHint(message, Boolean(tlsCa))}`;
-  if (!details && failed.code === status.DEADLINE_EXCEEDED) message = `${address}: no answer within ${deadlineMs} ms`;
+  if (!details && failed.code === status.DEADLINE_EXCEEDED) {
+    message = `${address}: no answer before the deadline (${deadlineMs} ms; in a stream, for each 1,000 items)`;
+  }
   const error = new SemrankError(failed.code, message, details);
   return numAttempts <= 1 ? error : error.withNote(`tried ${numAttempts} times`);
 }

@@ -304,6 +304,14 @@ const withFakes = {
     }, {maxAttempts: 2});
   },
 
+  async 'a stream of many items has more time, and its error says so'() {
+    const requests = Array(1_000).fill({query: 'q', titles: ['t']});
+    const begin = Date.now();
+    await withFakeServer({RankStream: () => {}}, (fake) => assert.rejects(collect(fake.rankStream(requests)),
+        /no answer before the deadline \(100 ms; in a stream, for each 1,000 items\)$/), {deadlineMs: 100});
+    assert.ok(Date.now() - begin >= 190);
+  },
+
   async 'a response that contradicts the request is refused'() {
     const Rank = (_, done) => done(null, {indices: [9], scores: [1]});
     await withFakeServer({Rank}, (fake) => assert.rejects(fake.rank({query: 'q', titles: ['t']}),

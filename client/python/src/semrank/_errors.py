@@ -78,7 +78,7 @@ def from_rpc_error(failed: grpc.RpcError, options: Options, num_attempts: int) -
     if details is None and failed.code() == grpc.StatusCode.UNAVAILABLE:
         message = f"cannot reach {address}: {text}{_protocol_hint(text, bool(options.tls_ca))}"
     if details is None and failed.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
-        message = f"{address}: no answer within {options.deadline_seconds:g} s"
+        message = f"{address}: no answer before the deadline ({options.deadline_seconds:g} s; in a stream, for each 1,000 items)"
     error = Error(failed.code(), message, details)
     return error if num_attempts <= 1 else error.with_note(f"tried {num_attempts} times")
 
