@@ -41,6 +41,7 @@ StreamCall::StreamCall(const Method& method, const ServerParts& parts,
 void StreamCall::Begin() {
   metrics_.rpc.Started();
   const absl::Status status = CheckCall();
+  if (!status.ok()) parts_.metrics->CountRejected(status);
   mutex_.Lock();
   if (!status.ok()) SetFinalStatus(status);
   UnlockAndContinue();
@@ -50,7 +51,6 @@ void StreamCall::Begin() {
 // call of ours.
 absl::Status StreamCall::CheckCall() {
   const absl::Status allowed = CheckMetadata(context_, method_, parts_);
-  if (!allowed.ok()) parts_.metrics->CountRejected(allowed);
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(context_, this));
   SEMRANK_RETURN_IF_ERROR(allowed);
   calls_.SetCaller(context_, parts_.access);

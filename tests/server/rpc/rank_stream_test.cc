@@ -299,6 +299,7 @@ TEST_F(RankStreamTest, AStreamThatComesWhileStoppingIsRefused) {
   grpc::ClientContext context;
   EXPECT_THAT(stub_->RankStream(&context)->Finish(),
               FailsWith(grpc::StatusCode::UNAVAILABLE, "DRAINING"));
+  EXPECT_EQ(Rejected("DRAINING"), 1);
 }
 
 TEST_F(RankStreamTest, TheLogNamesTheModelOfEachRequest) {
