@@ -307,7 +307,8 @@ HttpPages Server::MakePages(HttpCalls& calls) {
   AddStatusPage(parts_, pages);
   AddBrowserPages({.grpc_address = rpc_->address(),
                    .needs_key = secrets_->access() != nullptr,
-                   .keeps_events = events_ != nullptr},
+                   .keeps_events = events_ != nullptr,
+                   .max_top_k = options_.limits.max_top_k},
                   pages, calls);
   return pages;
 }

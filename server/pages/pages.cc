@@ -1,5 +1,7 @@
 #include "server/pages/pages.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -23,7 +25,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxHits = 20;
+// As kShown in assets/rankings.js.
+constexpr std::int64_t kMaxHits = 20;
 
 constexpr char kWithoutJavaScript[] =
     "Without JavaScript this page searches the catalog by the default model. "
@@ -51,13 +54,12 @@ std::string QueryOf(const HttpRequest& request) {
 }
 
 // As a client of the JSON API would send it.
-HttpRequest SearchRequest(const HttpRequest& request,
-                          const std::string& query) {
+HttpRequest SearchRequest(const HttpRequest& request, const std::string& query,
+                          std::int64_t top_k) {
   // Keeps the headers, the peer and the id of the browser's request, by which
   // limits and logs know the caller.
   HttpRequest search = request;
-  const Json body = {
-      {"query", query}, {"top_k", kMaxHits}, {"with_titles", true}};
+  const Json body = {{"query", query}, {"top_k", top_k}, {"with_titles", true}};
   // The bytes of an address need not be UTF-8.
   search.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
   search.content_length = search.body.size();
@@ -115,16 +117,19 @@ class SearchPage {
   HttpResponse Fill(const std::string& query, const std::string& status,
                     const std::string& results) const;
 
+  const std::int64_t top_k_;
   std::string html_;
 };
 
-SearchPage::SearchPage(const PlaygroundOptions& options) {
+SearchPage::SearchPage(const PlaygroundOptions& options)
+    : top_k_(std::min(kMaxHits, options.max_top_k)) {
   const std::string& address = options.grpc_address;
   html_ = absl::StrReplaceAll(
       ToAbsl(EmbeddedFile("index.html")),
       {{"{{header}}", PageHeader("/")},
        {"{{grpc_port}}", address.substr(address.rfind(':') + 1)},
        {"{{keeps_events}}", options.keeps_events ? "yes" : "no"},
+       {"{{max_top_k}}", absl::StrCat(options.max_top_k)},
        {"{{without_javascript}}",
         options.needs_key ? kKeyNeedsJavaScript : kWithoutJavaScript}});
 }
@@ -140,13 +145,14 @@ HttpCall SearchPage::Call(const HttpCall& search) const {
                    const HttpRequest& request) -> std::optional<HttpResponse> {
     const std::string query = QueryOf(request);
     if (query.empty()) return page.Empty();
-    auto refusal = search.admit(SearchRequest(request, query));
+    auto refusal = search.admit(SearchRequest(request, query, page.top_k_));
     if (!refusal.has_value()) return std::nullopt;
     return page.Answer(query, *std::move(refusal));
   };
   call.handle = [page = *this, search](const HttpRequest& request) {
     const std::string query = QueryOf(request);
-    return page.Answer(query, search.handle(SearchRequest(request, query)));
+    return page.Answer(
+        query, search.handle(SearchRequest(request, query, page.top_k_)));
   };
   call.refuse = [page = *this, search](const HttpRequest& request,
                                        const HttpRefusal& refusal) {

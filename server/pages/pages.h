@@ -16,9 +16,11 @@
 #ifndef SEMRANK_SERVER_PAGES_PAGES_H_
 #define SEMRANK_SERVER_PAGES_PAGES_H_
 
+#include <cstdint>
 #include <string>
 
 #include "server/base/lifecycle.h"
+#include "server/base/limits.h"
 #include "server/base/metrics.h"
 #include "server/http/http_routes.h"
 
@@ -36,6 +38,8 @@ struct PlaygroundOptions {
   bool needs_key = false;
   // Whether the page reports its lists and the results that are opened.
   bool keeps_events = false;
+  // The page never asks a search for more hits.
+  std::int64_t max_top_k = Limits().max_top_k;
 };
 
 // "/", "/api" and "/pages/..."; and "/?", where the playground's form goes

@@ -98,7 +98,9 @@ def main() -> int:
             environment["PYTHON"] = str(install_package(PROJECT, folder / "python"))
         servers = []
         try:
-            servers = [start_server(folder, f"--events={folder}/events"), start_server(folder, f"--api_keys_file={folder}/keys")]
+            # The pages must not ask for more than the limit.
+            servers = [start_server(folder, f"--events={folder}/events"),
+                       start_server(folder, f"--api_keys_file={folder}/keys", "--max_top_k=10")]
             return subprocess.run(["node", program, *(url for _, url, _ in servers), KEY, servers[0][2]], timeout=200,
                                   env=environment).returncode
         finally:

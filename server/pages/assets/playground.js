@@ -146,7 +146,7 @@ async function invite(query, signal) {
 }
 
 function exampleCall(query) {
-  const request = { query, with_titles: true, top_k: 10 };
+  const request = { query, with_titles: true, top_k: Math.min(10, kShown) };
   return source() === 'titles' ? { path: '/v1/rank', request: { ...request, titles: titles() } } : { path: '/v1/search', request };
 }
 

@@ -3,10 +3,12 @@
 import { call } from './client.js';
 import { modelId, modelName, modelRef } from './models.js';
 
+// The server refuses a search for more hits.
+export const kMaxTopK = Number(document.querySelector('meta[name=max-top-k]').content);
 // Results that are shown of each list.
-export const kShown = 20;
+export const kShown = Math.min(20, kMaxTopK);
 // Documents that a second model orders.
-const kCompared = 100;
+const kCompared = Math.min(100, kMaxTopK);
 
 // A ranking is {path, request, answer, results, note, absolute}. Scores of an absolute ranking
 // are cosines; others compare within one query only.

@@ -1,10 +1,11 @@
 // What the playground shows before a query: what it is, and queries to try.
 
 import { call, element } from './client.js';
+import { kMaxTopK } from './rankings.js';
 
 const kExamples = 3;
 // Titles to choose the examples from.
-const kTitles = 60;
+const kTitles = Math.min(60, kMaxTopK);
 const kWords = 3;
 const kCharacters = 40;
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -64,7 +65,9 @@ class BrowserPagesTest : public ::testing::Test {
       return *refusal_;
     };
     calls_["/v1/search"] = search;
-    AddBrowserPages({.grpc_address = "127.0.0.1:4711", .needs_key = needs_key},
+    AddBrowserPages({.grpc_address = "127.0.0.1:4711",
+                     .needs_key = needs_key,
+                     .max_top_k = max_top_k_},
                     pages_, calls_);
   }
   HttpResponse Submit(const std::string& query) {
@@ -76,6 +79,7 @@ class BrowserPagesTest : public ::testing::Test {
 
   HttpPages pages_;
   HttpCalls calls_;
+  std::int64_t max_top_k_ = 1'000;
   std::optional<HttpResponse> refusal_;
   HttpResponse answer_;
   std::string searched_;
@@ -121,6 +125,19 @@ TEST_F(BrowserPagesTest, FormSearchesWithTheDecodedQuery) {
   EXPECT_THAT(page.body, HasSubstr("&lt;b&gt;</span>"));
   EXPECT_THAT(page.body, HasSubstr(">0.7500<"));
   EXPECT_THAT(page.body, Not(HasSubstr("2.</span>"))) << "scores 0";
+}
+
+TEST_F(BrowserPagesTest, NoPageAsksForMoreThanAServerAllows) {
+  const auto top_k = [&] {
+    AddPages();
+    Submit("q=x");
+    return nlohmann::json::parse(searched_)["top_k"].get<int>();
+  };
+  EXPECT_EQ(top_k(), 20);
+  max_top_k_ = 5;
+  EXPECT_EQ(top_k(), 5);
+  EXPECT_THAT(pages_["/"]().body,
+              HasSubstr("name=\"max-top-k\" content=\"5\""));
 }
 
 TEST_F(BrowserPagesTest, FormSaysThatNothingMatches) {
