@@ -206,9 +206,9 @@ void ConnectionListener::Register(int fd) {
   if (!count_->Enter(caller)) {
     close(fd);
     Warn(absl::StrFormat(
-        "a connection of %s to %s was refused: %s are open, as many as may be "
-        "(--max_connections) or as its address may have "
-        "(--max_share_per_caller)",
+        "a connection of %s to %s was refused: %s connections are open, and "
+        "either --max_connections or the share of this address "
+        "(--max_share_per_caller) is reached",
         caller, address(), GroupDigits(count_->num_open())));
     return;
   }
@@ -253,7 +253,7 @@ void ConnectionListener::ResetIfStuck() {
   if (!transfer_->ResetIfStuck()) return;
   Warn(absl::StrFormat(
       "a connection to %s was closed: it sent without a pause for %d ms while "
-      "others waited for their first turn",
+      "other connections waited to be accepted",
       address(), SocketTransfer::kMaxTime.count()));
 }
 

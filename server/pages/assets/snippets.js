@@ -51,7 +51,8 @@ const kPythonPrints = {
   '/v1/explain': '    for word in response.title_words:\n        print(f"{word.contribution:+.3f}", word.word)',
 };
 
-// The clients refuse plain text to another machine unless it is asked for.
+// The clients refuse plain text to another machine unless it is asked for. They also know unix: and
+// dns:///, but the address here has the host of the page.
 const isLoopback = (grpc) => /^(127(\.\d{1,3}){3}|\[::1\]|localhost):/.test(grpc);
 
 // The package reads SEMRANK_API_KEY by itself.
