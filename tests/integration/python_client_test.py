@@ -479,7 +479,7 @@ class AgainstFakeServer(unittest.TestCase):
         for name, args in (("rank", ("q", "abc")), ("embed", ("abc", "query")), ("embed_stream", ("abc", "query")),
                            ("get", ("abc",)), ("delete", (b"abc",))):
             for run in (blocking, in_asyncio):
-                with self.subTest(name), self.assertRaisesRegex(TypeError, "abc.*: want several in a list, not one text"):
+                with self.subTest(name), self.assertRaisesRegex(TypeError, "abc.*: want a list, not a single text"):
                     run("127.0.0.1:1", lambda call: call(name, *args))
 
     def test_an_item_of_another_type_is_named(self):
@@ -496,7 +496,7 @@ class AgainstFakeServer(unittest.TestCase):
                 blocking("127.0.0.1:1", lambda call: call(name, *args, **kwargs))
         event = {"impression_id": "i", "kind": "click", "position": 1}
         for name, args, kwargs, error, message in (
-                ("report_events", (event,), {}, TypeError, r"events {.*: want several in a list, not one"),
+                ("report_events", (event,), {}, TypeError, r"events {.*: want a list, not a single Event"),
                 ("report_events", (["i"],), {}, TypeError, r"events\[0\] 'i': want Event or a dict of its fields, not str"),
                 ("report_events", ([event, {"id": "i"}],), {}, ValueError, r'events\[1\]: .*no field named "id"'),
                 ("report_events", (), {"impressions": [event]}, ValueError, r'impressions\[0\]: .*no field named "kind"'),
@@ -507,7 +507,7 @@ class AgainstFakeServer(unittest.TestCase):
                 with self.subTest(message), self.assertRaisesRegex(error, message):
                     run("127.0.0.1:1", lambda call: call(name, *args, **kwargs))
         for name, args in (("rank", ("q", ["t"])), ("search", ("q",))):
-            with self.subTest(name), self.assertRaisesRegex(TypeError, "filter.include_tags 'dev': want several in a list"):
+            with self.subTest(name), self.assertRaisesRegex(TypeError, "filter.include_tags 'dev': want a list, not a single text"):
                 blocking("127.0.0.1:1", lambda call: call(name, *args, filter={"include_tags": "dev"}))
         with self.assertRaisesRegex(ValueError, "title and document_id: want one of them"):
             blocking("127.0.0.1:1", lambda call: call("explain", "q", "t", document_id="d1"))

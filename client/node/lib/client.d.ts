@@ -4,9 +4,9 @@
 //   Retries   a call that the server rejects for now is retried after the delay
 //             that the server asks for, or after a backoff. reloadModel and
 //             checkHealth are not retried.
-//   Size      any number of texts and documents: rank sends in chunks what exceeds
-//             the server's limits, unless it is to keep the list; embed, put and embedStream use streams, and
-//             responses of any size are received.
+//   Size      any number of texts and documents: rank sends larger requests in
+//             chunks, but not one with impression or interleave; embed, put and
+//             embedStream use streams. Responses of any size are received.
 //   Errors    SemrankError; TypeError for an argument of the wrong kind; RangeError
 //             for an option or field that does not exist.
 import {

@@ -81,15 +81,12 @@ async function* checked(items, check) {
   for await (const item of items) yield check(item, i++);
 }
 
-const DOCUMENT_FIELDS = ['id', 'documentId', 'title', 'payload', 'tags'];
+const DOCUMENT_FIELDS = ['documentId', 'id', 'title', 'payload', 'tags'];
 
 function documentsOf(documents) {
   return checked(iterableOf('documents', documents), (document, i) => {
     const name = `documents[${i}]`;
-    if (kindOf(document) !== 'an object') {
-      throw new TypeError(`${name}: want {documentId: 'd1', title: 'a title'}, not ${kindOf(document)}`);
-    }
-    checkNames(name, document, DOCUMENT_FIELDS);
+    messageOf(name, document, DOCUMENT_FIELDS);
     textOf(`${name}.title`, document.title ?? '');
     textsOf(`${name}.tags`, document.tags ?? []);
     return (document.id ?? null) === null ? document : {...document, id: numberOf(`${name}.id`, document.id)};

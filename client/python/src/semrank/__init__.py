@@ -8,9 +8,9 @@ Deadline  covers a call with all its attempts, chunks and streams.
 Retries   a call that the server rejects for now is retried after the delay that
           the server asks for, or after a backoff. reload_model and check_health
           are not retried.
-Size      any number of texts and documents: rank sends in chunks what exceeds the
-          server's limits, unless it is to keep the list; embed, put and embed_stream use streams, and responses of
-          any size are received.
+Size      any number of texts and documents: rank sends larger requests in chunks,
+          but not one with impression or interleave; embed, put and embed_stream
+          use streams. Responses of any size are received.
 Errors    semrank.Error, with the server's code, message and reason; TypeError and
           ValueError for wrong arguments.
 Messages  semrank.v1 has the messages of proto/semrank/v1."""

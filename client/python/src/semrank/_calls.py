@@ -50,7 +50,7 @@ def _enum(name: str, values: dict[str, Any], value: str) -> Any:
 def _several(name: str, items: Iterable[T]) -> Iterable[T]:
     """TypeError for a text in place of several: its characters would be taken for them."""
     if isinstance(items, (str, bytes)):
-        raise TypeError(f"{name} {items!r:.40}: want several in a list, not one text")
+        raise TypeError(f"{name} {items!r:.40}: want a list, not a single text")
     return items
 
 
@@ -95,7 +95,7 @@ def _message(name: str, kind: type[M], value: M | Fields) -> M:
 
 def _messages(name: str, kind: type[M], values: Iterable[M | Fields]) -> list[M]:
     if isinstance(values, (Message, Mapping)):
-        raise TypeError(f"{name} {values!r:.40}: want several in a list, not one")
+        raise TypeError(f"{name} {values!r:.40}: want a list, not a single {kind.__name__}")
     return [_message(f"{name}[{i}]", kind, value) for i, value in enumerate(_several(name, values))]
 
 
