@@ -128,6 +128,21 @@ async function withoutJavaScript() {
   await page.getByText('The model knows no word of “???”.').waitFor();
 }
 
+// The server and the scripts decide alike how many results are shown, and which match.
+async function sameResultsWithoutJavaScript() {
+  await putProducts(base, [...Array.from({ length: 25 }, (_, i) => `rain jacket ${i}`), 'desk lamp']);
+  for (const [text, count] of [['rain jacket', 20], ['lamp', 1]]) {
+    const lists = [];
+    for (const javaScriptEnabled of [true, false]) {
+      const page = await open(`${base}/?q=${encodeURIComponent(text)}`, { javaScriptEnabled });
+      await page.locator('.result').first().waitFor();
+      lists.push(await page.locator('.title').allTextContents());
+    }
+    assert.deepEqual(lists[0], lists[1]);
+    assert.equal(lists[0].length, count, text);
+  }
+}
+
 // A form cannot send a key.
 async function withoutJavaScriptButKeys() {
   const page = await open(`${locked}/?q=rain`, { javaScriptEnabled: false });
@@ -135,4 +150,4 @@ async function withoutJavaScriptButKeys() {
   assert.equal(await page.locator('.result').count(), 0);
 }
 
-runParts('pages', [navigation, status, statusRefreshes, statusOnPhone, api, apiOfOthers, apiWithKeys, withoutJavaScript, withoutJavaScriptButKeys]);
+runParts('pages', [navigation, status, statusRefreshes, statusOnPhone, api, apiOfOthers, apiWithKeys, withoutJavaScript, sameResultsWithoutJavaScript, withoutJavaScriptButKeys]);
