@@ -126,96 +126,10 @@ void AddFacts(const TrainOptions& options, const EpochRecord& best,
   facts.mutable_create_time()->set_seconds(CreateTime());
 }
 
-// Members keep their order, so equal runs print equal lines.
-nlohmann::ordered_json ExampleJson(const ExampleRanking& example) {
-  nlohmann::ordered_json titles = nlohmann::ordered_json::array();
-  for (const ExampleTitle& title : example.titles) {
-    titles.push_back({{"title", title.title},
-                      {"score", title.score},
-                      {"relevant", title.relevant}});
-  }
-  return {{"query", example.query}, {"titles", std::move(titles)}};
-}
-
-// "0.4123 ± 0.0110".
-std::string WithError(const MetricSummary& ranker) {
-  return absl::StrFormat("%.4f ± %.4f", ranker.mean[kNdcgAt10],
-                         ranker.standard_error[kNdcgAt10]);
-}
-
-// The model beside the baselines: one or two lines.
-std::string DescribeComparison(const RankerComparison& comparison) {
-  const std::string queries = GroupDigits(comparison.num_queries);
-  const std::string titles = GroupDigits(comparison.num_titles);
-  const bool few = comparison.num_queries < kFewQueries;
-  // Few held-out queries come with few titles, among which every ranker looks
-  // far better than in the catalogue.
-  if (few && !comparison.judged) {
-    return absl::StrFormat(
-        "%s held-out queries among %s titles are too few to say how well the "
-        "model ranks: measure with judged queries and semrank-eval.\n",
-        queries, titles);
-  }
-  return absl::StrFormat(
-      "NDCG@10 %s; letter TF-IDF %s; BM25 %s (%s %s queries among %s "
-      "titles%s)\n%s",
-      WithError(*comparison.model), WithError(comparison.letter_tfidf),
-      WithError(comparison.bm25), queries,
-      comparison.judged ? "judged" : "held-out", titles,
-      comparison.trial ? ", ranked by a shorter trial without them" : "",
-      few ? "So few queries do not say which ranker is better: judge more, and "
-            "measure with semrank-eval.\n"
-          : "");
-}
-
-void AddJudgement(const CandidateJudgement& judgement,
-                  nlohmann::ordered_json& summary) {
-  nlohmann::ordered_json& tests = summary["judgement"];
-  tests = nlohmann::ordered_json::array();
-  for (const JudgementTest& test : judgement.tests) {
-    tests.push_back({{"clicks", test.clicks},
-                     {"queries", test.num_queries},
-                     {"lists", test.num_lists},
-                     {"candidate", test.candidate},
-                     {"served", test.served},
-                     {"delta", test.delta},
-                     {"standard_error", test.standard_error},
-                     {"p", test.p}});
-  }
-  if (!judgement.fit) return;
-  summary["fit"] = {{"new", judgement.fit->of_new},
-                    {"earlier", judgement.fit->of_earlier},
-                    {"p", judgement.fit->p}};
-}
-
 constexpr Named<RunOutcome> kOutcomeNames[] = {
     {"published", RunOutcome::kPublished},
     {"rejected", RunOutcome::kRejected},
     {"unchanged", RunOutcome::kUnchanged}};
-
-void AddComparison(const RankerComparison& comparison,
-                   nlohmann::ordered_json& summary) {
-  nlohmann::ordered_json& measures = summary["comparison"];
-  measures["queries"] = comparison.judged ? "judged" : "held-out clicks";
-  measures["trial"] = comparison.trial;
-  measures["num_queries"] = comparison.num_queries;
-  measures["num_titles"] = comparison.num_titles;
-  nlohmann::ordered_json errors;
-  const auto add = [&](const char* name, const MetricSummary& ranker) {
-    measures[name] = MetricsJson(ranker.mean);
-    errors[name] = MetricsJson(ranker.standard_error);
-  };
-  add("bm25", comparison.bm25);
-  add("letter_tfidf", comparison.letter_tfidf);
-  if (comparison.start) add("start", *comparison.start);
-  if (comparison.model) add("model", *comparison.model);
-  measures["standard_errors"] = std::move(errors);
-  nlohmann::ordered_json& examples = summary["examples"];
-  examples = nlohmann::ordered_json::array();
-  for (const ExampleRanking& example : comparison.examples) {
-    examples.push_back(ExampleJson(example));
-  }
-}
 
 }  // namespace
 

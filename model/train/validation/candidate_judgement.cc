@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <string_view>
 #include <utility>
@@ -275,6 +276,26 @@ std::optional<std::string> DescribeFailure(
            DescribeChance(*judgement.chance);
   }
   return std::nullopt;
+}
+
+void AddJudgement(const CandidateJudgement& judgement,
+                  nlohmann::ordered_json& summary) {
+  nlohmann::ordered_json& tests = summary["judgement"];
+  tests = nlohmann::ordered_json::array();
+  for (const JudgementTest& test : judgement.tests) {
+    tests.push_back({{"clicks", test.clicks},
+                     {"queries", test.num_queries},
+                     {"lists", test.num_lists},
+                     {"candidate", test.candidate},
+                     {"served", test.served},
+                     {"delta", test.delta},
+                     {"standard_error", test.standard_error},
+                     {"p", test.p}});
+  }
+  if (!judgement.fit) return;
+  summary["fit"] = {{"new", judgement.fit->of_new},
+                    {"earlier", judgement.fit->of_earlier},
+                    {"p", judgement.fit->p}};
 }
 
 }  // namespace semrank

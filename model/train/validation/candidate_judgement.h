@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -103,6 +104,11 @@ absl::StatusOr<CandidateJudgement> JudgeCandidate(
 
 // Why the candidate may not be published, as a sentence; nullopt if it may.
 std::optional<std::string> DescribeFailure(const CandidateJudgement& judgement);
+
+// Adds the members "judgement" and "fit" of a run's summary
+// (FormatSummaryJson).
+void AddJudgement(const CandidateJudgement& judgement,
+                  nlohmann::ordered_json& summary);
 
 }  // namespace semrank
 

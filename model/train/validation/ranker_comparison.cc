@@ -1,9 +1,11 @@
 #include "model/train/validation/ranker_comparison.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/count_text.h"
 #include "model/base/status_macros.h"
 #include "model/eval/metrics/comparison.h"
 #include "model/eval/rankers/bm25_ranker.h"
@@ -40,6 +42,23 @@ ExampleRanking ExampleOf(const QueryEvaluation& evaluation,
 
 bool HasHit(const ExampleRanking& example) {
   return std::ranges::any_of(example.titles, &ExampleTitle::relevant);
+}
+
+// Members keep their order, so equal runs print equal lines.
+nlohmann::ordered_json ExampleJson(const ExampleRanking& example) {
+  nlohmann::ordered_json titles = nlohmann::ordered_json::array();
+  for (const ExampleTitle& title : example.titles) {
+    titles.push_back({{"title", title.title},
+                      {"score", title.score},
+                      {"relevant", title.relevant}});
+  }
+  return {{"query", example.query}, {"titles", std::move(titles)}};
+}
+
+// "0.4123 ± 0.0110".
+std::string WithError(const MetricSummary& ranker) {
+  return absl::StrFormat("%.4f ± %.4f", ranker.mean[kNdcgAt10],
+                         ranker.standard_error[kNdcgAt10]);
 }
 
 }  // namespace
@@ -141,6 +160,54 @@ std::optional<std::string> RankerComparer::DescribeLoss() const {
         judged_ ? "judged" : "held-out", -test.delta, test.standard_error);
   }
   return std::nullopt;
+}
+
+std::string DescribeComparison(const RankerComparison& comparison) {
+  const std::string queries = GroupDigits(comparison.num_queries);
+  const std::string titles = GroupDigits(comparison.num_titles);
+  const bool few = comparison.num_queries < kFewQueries;
+  // Few held-out queries come with few titles, among which every ranker looks
+  // far better than in the catalogue.
+  if (few && !comparison.judged) {
+    return absl::StrFormat(
+        "%s held-out queries among %s titles are too few to say how well the "
+        "model ranks: measure with judged queries and semrank-eval.\n",
+        queries, titles);
+  }
+  return absl::StrFormat(
+      "NDCG@10 %s; letter TF-IDF %s; BM25 %s (%s %s queries among %s "
+      "titles%s)\n%s",
+      WithError(*comparison.model), WithError(comparison.letter_tfidf),
+      WithError(comparison.bm25), queries,
+      comparison.judged ? "judged" : "held-out", titles,
+      comparison.trial ? ", ranked by a shorter trial without them" : "",
+      few ? "So few queries do not say which ranker is better: judge more, and "
+            "measure with semrank-eval.\n"
+          : "");
+}
+
+void AddComparison(const RankerComparison& comparison,
+                   nlohmann::ordered_json& summary) {
+  nlohmann::ordered_json& measures = summary["comparison"];
+  measures["queries"] = comparison.judged ? "judged" : "held-out clicks";
+  measures["trial"] = comparison.trial;
+  measures["num_queries"] = comparison.num_queries;
+  measures["num_titles"] = comparison.num_titles;
+  nlohmann::ordered_json errors;
+  const auto add = [&](const char* name, const MetricSummary& ranker) {
+    measures[name] = MetricsJson(ranker.mean);
+    errors[name] = MetricsJson(ranker.standard_error);
+  };
+  add("bm25", comparison.bm25);
+  add("letter_tfidf", comparison.letter_tfidf);
+  if (comparison.start) add("start", *comparison.start);
+  if (comparison.model) add("model", *comparison.model);
+  measures["standard_errors"] = std::move(errors);
+  nlohmann::ordered_json& examples = summary["examples"];
+  examples = nlohmann::ordered_json::array();
+  for (const ExampleRanking& example : comparison.examples) {
+    examples.push_back(ExampleJson(example));
+  }
 }
 
 }  // namespace semrank

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,6 +67,13 @@ struct RankerComparison {
 // Fewer queries say next to nothing: the standard error of NDCG@10, whose
 // standard deviation over queries is about .4, is then above .04.
 inline constexpr std::size_t kFewQueries = 100;
+
+// For people: the measured model beside the baselines, in one or two lines.
+std::string DescribeComparison(const RankerComparison& comparison);
+// Adds the members "comparison" and "examples" of a run's summary
+// (FormatSummaryJson).
+void AddComparison(const RankerComparison& comparison,
+                   nlohmann::ordered_json& summary);
 
 class RankerComparer {
  public:
