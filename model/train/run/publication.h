@@ -1,4 +1,7 @@
-// Publishes the best weights of a training run.
+// The end of a training run: clicks judge its best weights beside the served
+// model, which publishes or rejects them.
+//
+//   Threads  one thread calls; the pool works.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_PUBLICATION_H_
 #define SEMRANK_MODEL_TRAIN_RUN_PUBLICATION_H_
 
@@ -8,9 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 #include "model/train/report/training_log.h"
+#include "model/train/report/training_report.h"
 #include "model/train/run/training_state.h"
 #include "model/train/validation/candidate_judgement.h"
 #include "model/train/validation/ranker_comparison.h"
@@ -74,6 +79,19 @@ std::string DescribeResult(const TrainingSummary& summary);
 absl::Status RefuseLoss(const TrainOptions& options, const std::string& loss,
                         TrainingState* state);
 
+// Why the new clicks cannot judge a model of --publish=if_better; nullopt if
+// they can.
+std::optional<std::string> DescribeTooFewClicks(const TrainOptions& options,
+                                                const TrainingData& data);
+
+// With --publish=if_better, compares the best epoch with the model of
+// --init_from as it is served, prints what the clicks say, and adds it to
+// `report`, which has the model's configuration. Fails as LoadModel and
+// JudgeCandidate.
+absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
+                        const TrainingState& state, ThreadPool& pool,
+                        ReportContent& report);
+
 // Writes the best epoch of `state`, learned from `data`, as the next version in
 // options.data.model_dir; `config` is completed with what is known of the run,
 // its options among it. A resumed run whose result was published before it was
@@ -84,6 +102,14 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                                             v1::ModelConfig config,
                                             const TrainingData& data,
                                             TrainingState& state);
+
+// As PublishBest, but into the folder "rejected" of the model directory, which
+// keeps the newest three; `fault` says why. Completes `report`.
+absl::StatusOr<TrainingSummary> Reject(const TrainOptions& options,
+                                       const TrainingData& data,
+                                       const std::string& fault,
+                                       ReportContent& report,
+                                       TrainingState& state);
 
 }  // namespace semrank
 

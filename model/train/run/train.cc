@@ -22,7 +22,6 @@
 #include "model/train/run/epoch_loop.h"
 #include "model/train/run/lexical_weight.h"
 #include "model/train/run/make_trainer.h"
-#include "model/train/run/rejection.h"
 #include "model/train/run/training_state.h"
 #include "model/train/validation/lexical_fit.h"
 #include "model/train/validation/ranker_comparison.h"
