@@ -1,26 +1,19 @@
 #include "client/lib/catalog_client.h"
 
-#include <grpcpp/support/sync_stream.h>
-
 #include <cstdint>
 
+#include "client/lib/ordered_stream.h"
 #include "client/lib/request_chunks.h"
 #include "client/lib/response_check.h"
-#include "client/lib/retry.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
 namespace {
 
-// Put writes chunks of documents in one thread and reads their responses in
-// another. The server answers chunks in order and says which documents each
-// response is for, so the number of documents with a response is all that is
-// needed to know how far it came. After a broken stream the next one begins
-// with the first document without a response: putting a document twice does no
-// harm.
-
-using PutStream = grpc::ClientReaderWriter<v1::PutDocumentsStreamRequest,
-                                           v1::PutDocumentsStreamResponse>;
+// Put sends documents over a stream. The server answers in order and says which
+// documents each response is for, so the number of documents with a response is
+// all that is needed to know how far it came. After a broken stream some
+// documents are put twice, which does no harm.
 
 void Add(const v1::GetDocumentsResponse& chunk,
          v1::GetDocumentsResponse& whole) {
@@ -170,58 +163,32 @@ absl::Status CatalogClient::Put(std::int64_t num_documents,
   // thousand.
   const absl::Time deadline = connection_.DeadlineFor(
       1 + static_cast<int>(num_documents / kAssumedLimits.max_texts));
-  SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Fetch(deadline));
-  // `write` runs in another thread than `read`. They share `limits` and `make`,
-  // which do not change while a stream is open; each has its own count.
-  Retry retry(connection_.options().retry, deadline);
-  std::int64_t num_put = 0;
-  while (true) {
-    const std::int64_t begin = num_put;
-    const auto write = [&, next = begin](PutStream& stream) mutable {
-      while (next < num_documents) {
-        const auto chunk =
-            MakeChunk(next, num_documents, StreamLimits(limits),
-                      [&](std::int64_t first, std::int64_t end) {
-                        v1::PutDocumentsStreamRequest made;
-                        for (std::int64_t i = first; i < end; ++i) {
-                          make(i, *made.add_documents());
-                        }
-                        return made;
-                      });
-        next += chunk.documents_size();
-        if (!stream.Write(chunk)) return;  // Finish has the reason
-      }
-      stream.WritesDone();
-    };
-    const auto read = [&](PutStream& stream) {
-      v1::PutDocumentsStreamResponse response;
-      while (stream.Read(&response)) {
+  SEMRANK_ASSIGN_OR_RETURN(const MessageLimits limits, limits_.Fetch(deadline));
+  const auto make_message = [&](std::int64_t first, std::int64_t end) {
+    v1::PutDocumentsStreamRequest made;
+    for (std::int64_t i = first; i < end; ++i) make(i, *made.add_documents());
+    return made;
+  };
+  return RunOrderedStream(
+      {.connection = connection_,
+       .server_limits = limits_,
+       .deadline = deadline,
+       .limits = limits,
+       .num_items = num_documents,
+       .items = "documents"},
+      *catalog_, &v1::CatalogService::Stub::PutDocumentsStream,
+      [&] { return make_message; },
+      [&](std::int64_t begin, std::int64_t num_put,
+          v1::PutDocumentsStreamResponse& response)
+          -> absl::StatusOr<std::int64_t> {
         SEMRANK_ASSIGN_OR_RETURN(
-            const std::int64_t num_documents_answered,
+            const std::int64_t num_answered,
             NumAnswered(response, num_put - begin, num_documents - num_put));
         // The server counts from 0 in each stream.
         response.set_first_document(num_put);
-        num_put += num_documents_answered;
-        // Progress: attempts are counted anew, or a long put would run out of
-        // them.
-        retry.Restart();
         SEMRANK_RETURN_IF_ERROR(take(response));
-      }
-      return absl::OkStatus();
-    };
-    const StreamEnd end = connection_.RunStream(
-        *catalog_, &v1::CatalogService::Stub::PutDocumentsStream, deadline,
-        retry, write, read);
-    SEMRANK_RETURN_IF_ERROR(end.read);
-    if (end.server.ok()) {
-      return num_put == num_documents
-                 ? absl::OkStatus()
-                 : InvalidResponse("the stream ended too early");
-    }
-    if (!end.retry && !limits_.Renew(end.server, deadline, limits)) {
-      return end.server;
-    }
-  }
+        return num_answered;
+      });
 }
 
 }  // namespace semrank

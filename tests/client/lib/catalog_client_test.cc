@@ -92,5 +92,17 @@ TEST_F(CatalogClientTest, AProblemNamesAKeyOfTheRequest) {
               StatusIs(absl::StatusCode::kInternal, HasSubstr("of keys 1")));
 }
 
+TEST_F(CatalogClientTest, PutSaysWhereAStreamEndedTooEarly) {
+  server_.EndPuts(grpc::Status::OK);
+  EXPECT_THAT(
+      client_->Put(
+          kNumKeys, [](std::int64_t, v1::Document&) {},
+          [](const v1::PutDocumentsStreamResponse&) {
+            return absl::OkStatus();
+          }),
+      StatusIs(absl::StatusCode::kInternal,
+               HasSubstr("the stream ended after 1000 of 1500 documents")));
+}
+
 }  // namespace
 }  // namespace semrank
