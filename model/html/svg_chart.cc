@@ -156,13 +156,36 @@ void AppendFrame(const Chart& chart, const Axes& axes, std::string& svg) {
   AppendText("class=\"label\"", 4, 14, chart.y_label, svg);
 }
 
+// The name, or its end after "..." if it is longer: names of models are paths,
+// and differ at their ends.
+std::string ShortName(std::string_view name, std::size_t max_bytes) {
+  if (name.size() <= max_bytes) return std::string(name);
+  name.remove_prefix(name.size() + 3 - max_bytes);
+  // The name is cut between two characters of UTF-8.
+  while (!name.empty() && (name[0] & 0xC0) == 0x80) name.remove_prefix(1);
+  return absl::StrFormat("...%s", name);
+}
+
+// SVG cannot measure text; this is enough a letter for the page's font.
+constexpr double kLetterWidth = 8.5;
+constexpr double kMarkWidth = 26;  // of the legend, with the blanks around it
+
+// The legend has the top line, but for the label of y at its left end. Series
+// share what is there, so that none begins beyond the edge.
+std::size_t MaxLegendBytes(const Chart& chart) {
+  const double label = kLetterWidth * static_cast<double>(chart.y_label.size());
+  const double width =
+      (kWidth - kRight - label) / static_cast<double>(chart.series.size());
+  return static_cast<std::size_t>((width - kMarkWidth) / kLetterWidth);
+}
+
 void AppendLegend(const Chart& chart, std::string& svg) {
   double x = kWidth - kRight;
+  // The legend grows from the right edge, hence the last series first.
   for (std::size_t s = chart.series.size(); s-- > 0;) {
-    const std::string& name = chart.series[s].name;
-    // SVG cannot measure text; 8.5 units a letter is enough for the page's
-    // font. The legend grows from the right edge, hence the last series first.
-    x -= 8.5 * static_cast<double>(name.size()) + 26;
+    const std::string name =
+        ShortName(chart.series[s].name, MaxLegendBytes(chart));
+    x -= kLetterWidth * static_cast<double>(name.size()) + kMarkWidth;
     absl::StrAppendFormat(&svg,
                           "<rect class=\"series-%d\" x=\"%.1f\" y=\"6\" "
                           "width=\"10\" height=\"10\"/>\n",

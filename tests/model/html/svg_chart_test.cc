@@ -107,5 +107,17 @@ TEST(SvgChartTest, NamesCannotBreakOutOfTheDrawing) {
   EXPECT_THAT(LineChart(chart), Not(HasSubstr("<script>")));
 }
 
+TEST(SvgChartTest, LongNamesKeepTheLegendInside) {
+  Chart chart = TestChart({{1, 1}});
+  chart.series.resize(kMaxChartSeries);
+  for (ChartSeries& series : chart.series) {
+    series = {.name = "model:/srv/models/größen/tests/3", .points = {{1, 1}}};
+  }
+  const std::string svg = LineChart(chart);
+  EXPECT_THAT(svg, Not(HasSubstr(" x=\"-")));
+  EXPECT_THAT(svg, HasSubstr(">...en/tests/3<"));
+  EXPECT_THAT(svg, HasSubstr("<title>model:/srv/models/größen/tests/3,"));
+}
+
 }  // namespace
 }  // namespace semrank
