@@ -1,6 +1,10 @@
 #include "model/events/event_deletion.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <functional>
 #include <iterator>
 #include <set>
@@ -66,14 +70,31 @@ absl::StatusOr<std::array<Files, 2>> FindFiles(
   return files;
 }
 
+// Gives `path` the owner, group and mode of `file`, which it replaces, where
+// the process may: an operator deletes as root what other accounts read.
+absl::Status RestoreOwner(const std::string& path, const struct stat& file) {
+  if (lchown(path.c_str(), file.st_uid, file.st_gid) != 0 && errno != EPERM) {
+    return ErrnoStatus(errno, "change owner of", path);
+  }
+  if (chmod(path.c_str(), file.st_mode & 07777) != 0 && errno != EPERM) {
+    return ErrnoStatus(errno, "change mode of", path);
+  }
+  return absl::OkStatus();
+}
+
 // Lines that stay are copied as they are, with members that this release does
 // not know.
 absl::Status RewriteFile(const std::string& path,
                          absl::FunctionRef<bool(const EventRecord&)> is_removed,
                          const BadLineLimit& max_bad_lines,
                          DeletedRecords& deleted) {
-  SEMRANK_ASSIGN_OR_RETURN(FileReplacement file,
-                           FileReplacement::Create(path, kEventFileMode));
+  struct stat before = {};
+  if (stat(path.c_str(), &before) != 0) {
+    return ErrnoStatus(errno, "stat", path);
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileReplacement file,
+      FileReplacement::Create(path, before.st_mode & 0777));
   EventFrameWriter writer(file);
   SEMRANK_RETURN_IF_ERROR(
       ReadAll(path, max_bad_lines,
@@ -84,7 +105,10 @@ absl::Status RewriteFile(const std::string& path,
               }));
   SEMRANK_RETURN_IF_ERROR(writer.Finish());
   // zstd refuses a file without a frame, so an empty one is removed.
-  if (!writer.is_empty()) return file.Commit();
+  if (!writer.is_empty()) {
+    SEMRANK_RETURN_IF_ERROR(file.Commit());
+    return RestoreOwner(path, before);
+  }
   // Without the sync, the name could be back after a crash, with its records.
   SEMRANK_RETURN_IF_ERROR(RemoveFile(path));
   return SyncParent(path);

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -51,6 +53,14 @@ absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
       FileDescriptor lock,
       FileDescriptor::Open(absl::StrFormat("%s/%s", folder, kEventLockFile),
                            O_RDWR | O_CREAT | O_NOFOLLOW, kEventFileMode));
+  // A program that root runs must not leave a lock that the server of the
+  // folder's owner cannot open. Other accounts may not change owners, and
+  // create a lock of their own.
+  struct stat owner = {};
+  if (geteuid() == 0 && stat(folder.c_str(), &owner) == 0 &&
+      fchown(lock.get(), owner.st_uid, owner.st_gid) != 0) {
+    return ErrnoStatus(errno, "change owner of", lock.path());
+  }
   if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
     SEMRANK_RETURN_IF_ERROR(RemoveTemporaries(folder));
     return lock;

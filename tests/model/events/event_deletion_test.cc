@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <random>
@@ -87,6 +88,29 @@ TEST_F(EventDeletionTest, RemovesImpressionsAndTheirEventsInAllFiles) {
   ASSERT_OK_AND_ASSIGN(const DeletedRecords again,
                        DeleteUser(dir_.path(), "ann", 0));
   EXPECT_EQ(again.files, 0);
+}
+
+TEST_F(EventDeletionTest, AFileKeepsItsOwnerAndMode) {
+  const std::string path =
+      WriteFile(1, ListOf("a1", ann_) + ListOf("b1", bob_));
+  ASSERT_EQ(chmod(path.c_str(), 0604), 0);
+  // Root alone may give a file to another account.
+  const bool is_root = geteuid() == 0;
+  constexpr uid_t kOther = 65'534;
+  if (is_root) {
+    ASSERT_EQ(chown(path.c_str(), kOther, kOther), 0);
+    ASSERT_EQ(chown(dir_.path().c_str(), kOther, kOther), 0);
+  }
+  ASSERT_THAT(DeleteUser(dir_.path(), "ann", 0), IsOk());
+  EXPECT_THAT(Read(), ElementsAre("b1"));
+  struct stat after;
+  ASSERT_EQ(stat(path.c_str(), &after), 0);
+  EXPECT_EQ(after.st_mode & 0777, 0604U);
+  if (!is_root) return;
+  EXPECT_EQ(after.st_uid, kOther);
+  EXPECT_EQ(after.st_gid, kOther);
+  ASSERT_EQ(stat(dir_.File(kEventLockFile).c_str(), &after), 0);
+  EXPECT_EQ(after.st_uid, kOther);
 }
 
 // zstdcat refuses a file without a frame.
