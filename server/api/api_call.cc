@@ -2,7 +2,6 @@
 
 #include <google/protobuf/message.h>
 
-#include <future>
 #include <optional>
 #include <utility>
 
@@ -23,35 +22,24 @@ namespace {
 // How long a request may take.
 constexpr absl::Duration kMaxTime = absl::Seconds(60);
 
-// A request whose caller waits for it in a thread of its own. HTTP has a few
-// dozen such threads, so a handler need not continue in a callback.
-class AwaitedRun final : private RequestRun {
+// Deletes itself when it is done.
+class ApiRun final : public RequestRun {
  public:
-  // References must outlive the run.
-  AwaitedRun(const Method& method, const ServerParts& parts,
-             std::unique_ptr<RequestHandler> handler,
-             const HttpRequest& request, BodyFormat& format,
-             RequestLog::Details& details)
+  ApiRun(const Method& method, const ServerParts& parts,
+         std::unique_ptr<RequestHandler> handler, const HttpRequest& request,
+         BodyFormat& format, RequestLog::Details details, ApiCall::Done done)
       : RequestRun(method, parts, std::move(handler)),
         request_(request),
         format_(format),
-        details_(details) {}
+        details_(std::move(details)),
+        done_(std::move(done)) {}
 
-  absl::StatusOr<std::string> Await(std::size_t num_bytes) {
-    // Before StartDecoding, which may call Done.
-    std::future<absl::Status> done = done_->get_future();
-    StartDecoding(num_bytes, [this]() -> absl::StatusOr<std::string_view> {
-      SEMRANK_RETURN_IF_ERROR(format_.Read(bytes_));
-      return bytes_;
-    });
-    const absl::Status status = done.get();
-    details_ = Describe(std::move(details_));
-    // The client did not cancel the request; the server has no more time.
-    if (absl::IsCancelled(status) && server_ends()) {
-      return Lifecycle::DrainingError();
-    }
-    SEMRANK_RETURN_IF_ERROR(status);
-    return std::move(body_);
+  void Begin(std::size_t num_bytes, absl::Duration max_time) {
+    StartDecoding(num_bytes, max_time,
+                  [this]() -> absl::StatusOr<std::string_view> {
+                    SEMRANK_RETURN_IF_ERROR(format_.Read(bytes_));
+                    return bytes_;
+                  });
   }
 
  private:
@@ -75,19 +63,28 @@ class AwaitedRun final : private RequestRun {
     return absl::OkStatus();
   }
   void Done(const absl::Status& status) override {
-    // Await may return, and this run end, as soon as the value is set.
-    const std::shared_ptr<std::promise<absl::Status>> done = done_;
-    done->set_value(status);
+    absl::StatusOr<std::string> body = std::move(body_);
+    if (!status.ok()) {
+      // The client did not cancel the request; the server has no more time.
+      body = absl::IsCancelled(status) && server_ends()
+                 ? Lifecycle::DrainingError()
+                 : status;
+    }
+    RequestLog::Details details = Describe(std::move(details_));
+    ApiCall::Done done = std::move(done_);
+    // First, since its handler may use the server's parts, and after `done` the
+    // server may be gone.
+    delete this;
+    std::move(done)(std::move(body), std::move(details));
   }
 
   const HttpRequest& request_;
   BodyFormat& format_;
-  RequestLog::Details& details_;
+  RequestLog::Details details_;
+  ApiCall::Done done_;
   const absl::Time deadline_ = absl::Now() + kMaxTime;
   std::string bytes_;  // of the request
   std::string body_;   // of the response
-  const std::shared_ptr<std::promise<absl::Status>> done_ =
-      std::make_shared<std::promise<absl::Status>>();
 };
 
 // The header takes whole seconds. They are rounded up: a client that comes back
@@ -145,12 +142,13 @@ ApiCall::ApiCall(const ServerParts& parts, const ApiOptions& options,
       request_type_(RequestTypeOf(method)),
       metrics_(parts.metrics->AddRpc(method.service, method.name, "http")) {}
 
-absl::StatusOr<std::string> ApiCall::Run(
-    std::unique_ptr<RequestHandler> handler, const HttpRequest& request,
-    std::size_t num_bytes, BodyFormat& format,
-    RequestLog::Details& details) const {
-  AwaitedRun run(method_, parts_, std::move(handler), request, format, details);
-  return run.Await(num_bytes);
+void ApiCall::Run(std::unique_ptr<RequestHandler> handler,
+                  const HttpRequest& request, std::size_t num_bytes,
+                  absl::Duration max_time, BodyFormat& format,
+                  RequestLog::Details details, Done done) const {
+  auto* const run = new ApiRun(method_, parts_, std::move(handler), request,
+                               format, std::move(details), std::move(done));
+  run->Begin(num_bytes, max_time);
 }
 
 std::string ApiCall::ErrorBody(const absl::Status& status) const {
@@ -203,19 +201,24 @@ absl::Status ApiCall::CheckCall(const HttpRequest& request) const {
                      {request.content_length, kMaxTime, request.caller});
 }
 
-HttpResponse ApiCall::Handle(const HttpRequest& request) const {
+void ApiCall::Handle(const HttpRequest& request, absl::Duration max_time,
+                     HttpDone done) const {
   Stopwatch clock;
   // One object reads the request and writes the response, since a response may
   // repeat what only the body has: its documents, its model, its encoding.
-  const auto format = format_.make({parts_.limits, request_type_, request});
-  Answer answer;
-  absl::StatusOr<std::string> body =
-      Run(method_.make_handler(parts_), request, request.body.size(), *format,
-          answer.details);
-  answer.status = body.status();
-  if (body.ok()) answer.body = *std::move(body) + "\n";
-  answer.time = clock.Lap();
-  return Finish(request, std::move(answer));
+  auto owned_format = format_.make({parts_.limits, request_type_, request});
+  BodyFormat& format = *owned_format;
+  Run(method_.make_handler(parts_), request, request.body.size(), max_time,
+      format, {},
+      [this, &request, clock, format = std::move(owned_format),
+       done = std::move(done)](absl::StatusOr<std::string> body,
+                               RequestLog::Details details) mutable {
+        Answer answer = {.status = body.status(),
+                         .time = clock.Lap(),
+                         .details = std::move(details)};
+        if (body.ok()) answer.body = *std::move(body) + "\n";
+        std::move(done)(Finish(request, std::move(answer)));
+      });
 }
 
 HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {

@@ -3,8 +3,7 @@
 //   Order    are calls allowed at all, then CheckKey and CheckUnread by the
 //            Content-Length; then the body is read, which its size bounds. A
 //            worker parses the body of a request that is not small; then the
-//            request takes the same steps as one of gRPC (request_run), while
-//            the handler's thread waits.
+//            request takes the same steps as one of gRPC (request_run).
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent are sent
 //            back; Retry-After where gRPC sends a pushback.
 //   Time     a request may take 60 s. One whose client has left ends between
@@ -17,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -45,8 +45,9 @@ class ApiCall {
 
   // All of an HttpCall but `handle` and `open_stream`.
   static HttpCall WithoutHandler(const std::shared_ptr<const ApiCall>& call);
-  // Answers a request whose body has arrived, in the call's format.
-  HttpResponse Handle(const HttpRequest& request) const;
+  // HttpCall::handle, in the call's format.
+  void Handle(const HttpRequest& request, absl::Duration max_time,
+              HttpDone done) const;
 
   struct Answer {
     absl::Status status = {};
@@ -59,15 +60,17 @@ class ApiCall {
   // Counts and logs the call, and makes its response.
   HttpResponse Finish(const HttpRequest& request, Answer answer) const;
 
-  // Runs the Protobuf request that `format` reads from a body of `num_bytes`.
-  // Returns what the format writes of the response, or the status that a gRPC
-  // caller would get. A worker may use the format; it is not used if the
-  // request would wait too long. Adds what the log says of the run to
-  // `details`.
-  absl::StatusOr<std::string> Run(std::unique_ptr<RequestHandler> handler,
-                                  const HttpRequest& request,
-                                  std::size_t num_bytes, BodyFormat& format,
-                                  RequestLog::Details& details) const;
+  // Runs the Protobuf request that `format` reads from a body of `num_bytes`,
+  // which may keep this thread for `max_time`. `done` gets what the format
+  // writes of the response, or the status that a gRPC caller would get, and
+  // `details` with what the log says of the run, perhaps before Run returns.
+  // Until then a worker may use request and format; the format is not used if
+  // the request would wait too long.
+  using Done = absl::AnyInvocable<void(absl::StatusOr<std::string> body,
+                                       RequestLog::Details details) &&>;
+  void Run(std::unique_ptr<RequestHandler> handler, const HttpRequest& request,
+           std::size_t num_bytes, absl::Duration max_time, BodyFormat& format,
+           RequestLog::Details details, Done done) const;
   // The body of an error, in the format of the call.
   std::string ErrorBody(const absl::Status& status) const;
 

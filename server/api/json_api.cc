@@ -99,8 +99,9 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
           return OpenPutStream(call, request);
         };
       } else {
-        http_call.handle = [call](const HttpRequest& request) {
-          return call->Handle(request);
+        http_call.handle = [call](const HttpRequest& request,
+                                  absl::Duration max_time, HttpDone done) {
+          call->Handle(request, max_time, std::move(done));
         };
       }
     }

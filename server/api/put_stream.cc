@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -144,10 +146,18 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     num_in_group_ = 0;
     // A stop ends the stream between two groups.
     SEMRANK_RETURN_IF_ERROR(CheckState(call_->method(), call_->parts()));
-    SEMRANK_ASSIGN_OR_RETURN(
-        const std::string answer,
-        call_->Run(make_handler_(), request_, group_.size(), *this, details_));
-    answers_ += answer + "\n";
+    // Shared, since set_value may still use it when this thread goes on.
+    const auto put = std::make_shared<std::promise<absl::Status>>();
+    std::future<absl::Status> status = put->get_future();
+    call_->Run(make_handler_(), request_, group_.size(),
+               absl::InfiniteDuration(), *this, std::move(details_),
+               [this, put](absl::StatusOr<std::string> answer,
+                           RequestLog::Details details) {
+                 details_ = std::move(details);
+                 if (answer.ok()) answers_ += *answer + "\n";
+                 put->set_value(answer.status());
+               });
+    SEMRANK_RETURN_IF_ERROR(status.get());
     if (answers_.size() <= kMaxResponseBytes) return absl::OkStatus();
     return MakeError(absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
                      absl::StrFormat("the acknowledgements are over the limit "

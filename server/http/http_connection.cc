@@ -1,6 +1,7 @@
 #include "server/http/http_connection.h"
 
 #include <algorithm>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <string_view>
@@ -17,11 +18,16 @@ namespace {
 namespace asio = boost::asio;
 
 // A connection is a state machine in the I/O thread: head, body, handler,
-// response, and again. At any time it parses, or a handler runs in the pool, or
-// a response is written. Reading continues beside all of them, because the end
-// of the client shows nowhere else. A handler posts its response back to the
-// I/O thread. Every pending operation holds a shared_ptr, so the connection is
-// destroyed after the last one. (No coroutine: REQUESTS.md, "HTTP".)
+// response, and again. At any time it parses, or a handler runs, or a response
+// is written. Reading continues beside all of them, because the end of the
+// client shows nowhere else. A handler that continues in another thread posts
+// its response back to the I/O thread. Every pending operation holds a
+// shared_ptr, so the connection is destroyed after the last one. (No coroutine:
+// REQUESTS.md, "HTTP".)
+
+// How long one handler may keep the I/O thread. Two switches of threads cost
+// 30 to 50 us; every other connection waits as long.
+constexpr absl::Duration kMaxTimeHere = absl::Milliseconds(1);
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -277,20 +283,37 @@ void HttpConnection::Run(HttpExchange::RunHandler run) {
   StopWaiting();
   state_ = State::kHandler;
   Read();
-  asio::post(run.workers, [self = shared_from_this(),
-                           handler = std::move(run.handler)]() mutable {
-    std::optional<HttpResponse> response = handler();
-    if (response.has_value() && self->exchange_->accepts_gzip()) {
-      Compress(*response);
-    }
-    // Back to the I/O thread with the reference too: sockets and timers are not
-    // thread-safe, so the connection must not be destroyed here.
+  // Behind the other connections that can be read: the handlers that these
+  // start should not wait for this one.
+  ++connections_.num_ready;
+  connections_.BeginCall();
+  asio::post(timer_.get_executor(),
+             [self = shared_from_this(), run = std::move(run)]() mutable {
+               self->StartHandler(std::move(run));
+             });
+}
+
+// Of the handlers that are ready at once, only the last one may keep this
+// thread, so calls spread over the workers as soon as there are several. None
+// does whose response is to be compressed, which takes milliseconds.
+void HttpConnection::StartHandler(HttpExchange::RunHandler run) {
+  const bool is_last = --connections_.num_ready == 0;
+  const bool compress = exchange_->accepts_gzip();
+  // Returns to the I/O thread with the reference too: sockets and timers are
+  // not thread-safe, so the connection must not be destroyed in another.
+  auto done = [self = shared_from_this(), &connections = connections_,
+               compress](std::optional<HttpResponse> response) mutable {
+    if (response.has_value() && compress) Compress(*response);
     const auto io = self->timer_.get_executor();
-    asio::post(
+    asio::dispatch(
         io, [self = std::move(self), response = std::move(response)]() mutable {
           self->OnHandled(std::move(response));
         });
-  });
+    // The server, and with it `io`, may be gone after this.
+    connections.EndCall();
+  };
+  std::move(run)(is_last && !compress ? kMaxTimeHere : absl::ZeroDuration(),
+                 std::move(done));
 }
 
 void HttpConnection::OnHandled(std::optional<HttpResponse> response) {

@@ -2,7 +2,8 @@
 // handlers and writes the responses. Each phase that waits for the client has a
 // deadline. What the bytes mean is decided by HttpExchange.
 //
-//   Threads  one I/O thread runs everything here but the handlers.
+//   Threads  one I/O thread runs everything here and begins the handlers, which
+//            may continue elsewhere.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_CONNECTION_H_
 #define SEMRANK_SERVER_HTTP_HTTP_CONNECTION_H_
 
@@ -85,6 +86,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Do(HttpExchange::Step step);
   void SendContinue();
   void Run(HttpExchange::RunHandler run);
+  void StartHandler(HttpExchange::RunHandler run);
   void OnHandled(std::optional<HttpResponse> response);
   void Respond(HttpResponse response);
   void OnWritten(const ErrorCode& error);

@@ -28,8 +28,8 @@ class HttpConnections {
   HttpConnections(HttpRoutes http_routes, HttpServerOptions http_options)
       : routes(std::move(http_routes)), options(std::move(http_options)) {}
 
-  // Calls whose response is not sent yet, so that a server that stops can wait
-  // for them. Thread-safe.
+  // Handlers that run, and calls whose response is not sent yet, so that a
+  // server that stops can wait for them. Thread-safe.
   void BeginCall();
   void EndCall();
   // False when there still are some at `limit`.
@@ -37,15 +37,17 @@ class HttpConnections {
 
   const HttpRoutes routes;
   const HttpServerOptions options;
-  // Handlers of calls run here, those of pages there: pages answer while all
-  // calls are busy. The large page of metrics takes memory that the allocator
-  // keeps for the thread, so one thread renders them all.
-  boost::asio::thread_pool workers{kMaxHttpCalls};
+  // Bodies' streams run here, pages there: pages answer while all streams are
+  // busy. The large page of metrics takes memory that the allocator keeps for
+  // the thread, so one thread renders them all.
+  boost::asio::thread_pool stream_workers{kMaxHttpCalls};
   boost::asio::thread_pool page_workers{1};
 
   // The rest is for the I/O thread only. Calls that hold one of the
   // kMaxHttpCalls places, which those get whose bodies have arrived:
   int num_calls = 0;
+  // Handlers that are to be started behind what was read at the same time.
+  int num_ready = 0;
   FairShare places{"HTTP calls", kMaxHttpCalls, options.max_share_per_caller};
   FairShare unfinished_bytes{
       "bytes of bodies that have not arrived completely",

@@ -1,6 +1,7 @@
 #include "server/http/http_exchange.h"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/beast/http/verb.hpp>
 #include <limits>
 #include <string_view>
@@ -53,6 +54,19 @@ Target SplitTarget(std::string target) {
 
 // What a body may reserve of what Content-Length claims.
 constexpr std::uint64_t kMaxReservedBytes = 131'072;
+
+// A step that runs `handler` in a thread of `workers`, where it may block.
+template <typename Handler>
+HttpExchange::RunHandler RunIn(boost::asio::thread_pool& workers,
+                               Handler handler) {
+  return [&workers, handler = std::move(handler)](absl::Duration,
+                                                  HttpDone done) mutable {
+    boost::asio::post(workers, [handler = std::move(handler),
+                                done = std::move(done)]() mutable {
+      std::move(done)(handler());
+    });
+  };
+}
 
 constexpr unsigned kHttp10 = 10;  // HTTP/1.0 as Beast counts
 
@@ -191,7 +205,7 @@ HttpExchange::Step HttpExchange::OnHead() {
   if (method != http::verb::get && method != http::verb::head) {
     return WrongMethod();
   }
-  return RunHandler{connections_.page_workers, *page};
+  return RunIn(connections_.page_workers, *page);
 }
 
 HttpExchange::Step HttpExchange::OnCall() {
@@ -309,8 +323,9 @@ HttpExchange::Step HttpExchange::OnBody() {
   const absl::Status has_place = TakePlace();
   if (!has_place.ok()) return RefuseBody(429, has_place);
   request_.body = TakeBody();
-  return RunHandler{connections_.workers,
-                    [this] { return call_->handle(request_); }};
+  return RunHandler([this](absl::Duration max_time, HttpDone done) {
+    call_->handle(request_, max_time, std::move(done));
+  });
 }
 
 // A stream that has begun is not refused, since a part of it is done: its later
@@ -319,10 +334,10 @@ HttpExchange::Step HttpExchange::TakePiece() {
   const absl::Status has_place = TakePlace();
   if (!has_place.ok() && !stream_begun_) return RefuseBody(429, has_place);
   stream_begun_ = true;
-  return RunHandler{connections_.workers, [this, piece = TakeBody(),
-                                           last = parser_.is_done()]() mutable {
-                      return body_stream_->Take(std::move(piece), last);
-                    }};
+  return RunIn(connections_.stream_workers,
+               [this, piece = TakeBody(), last = parser_.is_done()]() mutable {
+                 return body_stream_->Take(std::move(piece), last);
+               });
 }
 
 HttpResponse HttpExchange::RefuseBody(int http_code,

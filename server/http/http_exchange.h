@@ -8,20 +8,19 @@
 
 #include <atomic>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core/buffers_range.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/optional.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "server/http/http_connections.h"
@@ -77,11 +76,9 @@ class HttpExchange {
   struct ReadBody {
     bool send_continue = false;
   };
-  struct RunHandler {
-    boost::asio::thread_pool& workers;
-    // No response = more of the body is wanted.
-    std::function<std::optional<HttpResponse>()> handler;
-  };
+  // Starts the handler, which may keep the thread for `max_time`.
+  using RunHandler =
+      absl::AnyInvocable<void(absl::Duration max_time, HttpDone done) &&>;
   using Step = std::variant<ReadMore, ReadBody, RunHandler, HttpResponse>;
 
   // The client of a connection, which outlives the exchange.

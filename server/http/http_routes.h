@@ -1,9 +1,9 @@
 // The pages (GET and HEAD) and calls (POST, some also GET) of an HTTP server,
 // by path.
 //
-//   Threads  pages, `handle` and body streams run in worker threads and may
-//            block; `admit`, `open_stream` and `refuse` run in the I/O thread
-//            and must not.
+//   Threads  pages and body streams run in worker threads and may block;
+//            `admit`, `refuse`, `handle` and `open_stream` run in the I/O
+//            thread and must not.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
 #define SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
 
@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
@@ -36,7 +37,8 @@ struct HttpRequest {
   std::string caller = {};
   std::uint64_t content_length = 0;  // 0 = none, or not known
   std::string body = {};
-  // In `handle`: whether the client has closed its side. Costs one atomic load.
+  // In `handle`, until the response: whether the client has closed its side.
+  // Costs one atomic load.
   std::function<bool()> client_left = {};
 };
 
@@ -51,6 +53,10 @@ struct HttpResponse {
   // Further headers; names and values have no line breaks.
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
+
+// Gets the response to one request, in any thread. Nullopt = a body's stream
+// has taken a piece and wants more.
+using HttpDone = absl::AnyInvocable<void(std::optional<HttpResponse>) &&>;
 
 using HttpPage = std::function<HttpResponse()>;
 using HttpPages = std::map<std::string, HttpPage, std::less<>>;
@@ -92,8 +98,12 @@ struct HttpCall {
   // off (408), or malformed (400).
   std::function<HttpResponse(const HttpRequest&, const HttpRefusal&)> refuse =
       {};
-  // One of the two; neither = there is no such call.
-  std::function<HttpResponse(const HttpRequest&)> handle = {};
+  // One of the two; neither = there is no such call. `handle` begins to answer
+  // the request, which outlives the call of `done`. It may keep its thread for
+  // `max_time` and calls `done` once, perhaps before it returns.
+  std::function<void(const HttpRequest&, absl::Duration max_time,
+                     HttpDone done)>
+      handle = {};
   // The request outlives the stream.
   std::function<std::unique_ptr<HttpBodyStream>(const HttpRequest&)>
       open_stream = {};

@@ -86,16 +86,19 @@ HttpServer::Listener::~Listener() {
   if (!thread_.joinable()) return;
   // Keeps the I/O thread alive for the responses of handlers that still run.
   auto guard = asio::make_work_guard(io_);
+  connections_.BeginCall();
   asio::post(io_, [this] {
     for (Port& port : ports_) {
       port.acceptor.close();
       port.retry.cancel();
     }
     while (!connections_.open.empty()) (*connections_.open.begin())->Close();
+    connections_.EndCall();
   });
   // Handlers that still run post their responses to the I/O thread, which must
   // be there until the last one has.
-  connections_.workers.join();
+  connections_.WaitForCalls(absl::InfiniteFuture());
+  connections_.stream_workers.join();
   connections_.page_workers.join();
   guard.reset();
   thread_.join();

@@ -8,7 +8,7 @@
 //   TLS      certificates as gRPC; new connections get renewed ones. A client
 //            that speaks plain text to a TLS port, or TLS to a plain one, gets
 //            400 in plain text, and the log a line.
-//   Threads  one for I/O, and kMaxHttpCalls and one more for handlers.
+//   Threads  one for I/O, kMaxHttpCalls for bodies' streams, one for pages.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_SERVER_H_
 #define SEMRANK_SERVER_HTTP_HTTP_SERVER_H_
 

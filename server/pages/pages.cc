@@ -149,10 +149,22 @@ HttpCall SearchPage::Call(const HttpCall& search) const {
     if (!refusal.has_value()) return std::nullopt;
     return page.Answer(query, *std::move(refusal));
   };
-  call.handle = [page = *this, search](const HttpRequest& request) {
+  call.handle = [page = *this, search](const HttpRequest& request,
+                                       absl::Duration max_time, HttpDone done) {
     const std::string query = QueryOf(request);
-    return page.Answer(
-        query, search.handle(SearchRequest(request, query, page.top_k_)));
+    // Kept until the answer, as the search demands.
+    auto searched = std::make_unique<const HttpRequest>(
+        SearchRequest(request, query, page.top_k_));
+    const HttpRequest& asked = *searched;
+    search.handle(
+        asked, max_time,
+        [&page, query, searched = std::move(searched),
+         done = std::move(done)](std::optional<HttpResponse> answer) mutable {
+          if (answer.has_value()) {
+            answer = page.Answer(query, *std::move(answer));
+          }
+          std::move(done)(std::move(answer));
+        });
   };
   call.refuse = [page = *this, search](const HttpRequest& request,
                                        const HttpRefusal& refusal) {

@@ -198,14 +198,15 @@ absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-void RequestRun::StartDecoding(std::size_t num_bytes, Decode decode) {
+void RequestRun::StartDecoding(std::size_t num_bytes, absl::Duration max_time,
+                               Decode decode) {
   size_ = GuessSize(num_bytes);
   guessed_texts_ = size_.num_texts;
   cost_ = EstimateCost();
   // The number of texts is a guess so far; Start checks it.
-  if (cost_ <= kMaxInlineCost ||
-      (num_bytes <= kMaxInlineBytes && RunsInline() &&
-       !PoolOf(method_, parts_).has_queue())) {
+  if (cost_ <= max_time && (cost_ <= kMaxInlineCost ||
+                            (num_bytes <= kMaxInlineBytes && RunsInline() &&
+                             !PoolOf(method_, parts_).has_queue()))) {
     const absl::Duration begin = TimeSinceReceived();
     const absl::StatusOr<std::string_view> bytes = decode();
     decode_time_ = TimeSinceReceived() - begin;

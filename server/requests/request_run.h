@@ -99,10 +99,12 @@ class RequestRun : public Caller {
   // Each of these leads to one Done, now or later, in this thread or another.
   // `bytes` must stay valid until then.
   void Start(std::string_view bytes);
-  // As Start, with what `decode` makes of `num_bytes`, in this thread or in a
-  // worker; not called for a request that would wait too long.
+  // As Start, with what `decode` makes of `num_bytes`, in a worker, or in this
+  // thread if the run is expected to keep it for at most `max_time`; not called
+  // for a request that would wait too long.
   using Decode = std::function<absl::StatusOr<std::string_view>()>;
-  void StartDecoding(std::size_t num_bytes, Decode decode);
+  void StartDecoding(std::size_t num_bytes, absl::Duration max_time,
+                     Decode decode);
   // Instead of Start, for a request that is refused unread.
   void Refuse(const absl::Status& status) { Finish(status); }
 

@@ -33,18 +33,18 @@ std::string MakeBody(int num_candidates) {
 int Run(int num_candidates) {
   const std::string body = MakeBody(num_candidates);
   HttpCalls calls;
-  calls["/v1/rank"] = {.max_body_bytes = 1 << 24,
-                       .admit = [](const HttpRequest&) { return std::nullopt; },
-                       .refuse =
-                           [](const HttpRequest&, const HttpRefusal& refusal) {
-                             return HttpResponse{.status = refusal.http_code};
-                           },
-                       .handle =
-                           [&body](const HttpRequest&) {
-                             return HttpResponse{
-                                 .content_type = "application/json",
-                                 .body = body};
-                           }};
+  calls["/v1/rank"] = {
+      .max_body_bytes = 1 << 24,
+      .admit = [](const HttpRequest&) { return std::nullopt; },
+      .refuse =
+          [](const HttpRequest&, const HttpRefusal& refusal) {
+            return HttpResponse{.status = refusal.http_code};
+          },
+      .handle =
+          [&body](const HttpRequest&, absl::Duration, HttpDone done) {
+            std::move(done)(
+                HttpResponse{.content_type = "application/json", .body = body});
+          }};
   const auto server = HttpServer::Start("127.0.0.1:0", {}, calls);
   if (!server.ok()) return 1;
   std::printf("noop_http_server ready http=%s\n", (*server)->address().c_str());

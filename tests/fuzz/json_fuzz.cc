@@ -3,10 +3,14 @@
 // byte chooses one.
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/api/json_api.h"
 #include "tests/fuzz/fuzz_server.h"
@@ -17,7 +21,14 @@ namespace {
 constexpr std::int64_t kMaxBodyBytes = 100'000;
 
 HttpResponse Answer(const HttpCall& call, const HttpRequest& request) {
-  if (call.handle) return call.handle(request);
+  if (call.handle) {
+    const auto answer = std::make_shared<std::promise<HttpResponse>>();
+    call.handle(request, absl::InfiniteDuration(),
+                [answer](std::optional<HttpResponse> response) {
+                  answer->set_value(*std::move(response));
+                });
+    return answer->get_future().get();
+  }
   const auto stream = call.open_stream(request);
   const std::size_t half = request.body.size() / 2;
   auto response = stream->Take(request.body.substr(0, half), /*last=*/false);

@@ -218,11 +218,13 @@ TEST_F(JsonApiTest, WorkWhoseClientHasLeftIsDroppedAndCounted) {
   ASSERT_TRUE(models_.Refresh().ok());
   std::function<bool()> client_left;
   HttpCalls calls = JsonApi(parts_, {kMaxBodyBytes, allowed_});
-  calls["/v1/rank"].handle =
-      [&, handle = calls["/v1/rank"].handle](const HttpRequest& request) {
-        client_left = request.client_left;
-        return handle(request);
-      };
+  calls["/v1/rank"].handle = [&, handle = calls["/v1/rank"].handle](
+                                 const HttpRequest& request, absl::Duration,
+                                 HttpDone done) {
+    client_left = request.client_left;
+    // In a worker, since the I/O thread is to see that the client leaves.
+    handle(request, absl::ZeroDuration(), std::move(done));
+  };
   server_ = HttpServer::Start("127.0.0.1:0", {}, calls).value();
   gate.Close();
   Json request = {{"query", "q"}};

@@ -57,12 +57,20 @@ inline HttpResponse ShowRefusal(const HttpRequest&,
                   (refusal.admitted ? " after admission" : "")};
 }
 
+// `answer` runs in a thread of its own, where it may wait.
 inline HttpCall MakeCall(
     std::function<HttpResponse(const HttpRequest&)> answer) {
-  return {.max_body_bytes = 100'000,
-          .admit = [](const HttpRequest&) { return std::nullopt; },
-          .refuse = &ShowRefusal,
-          .handle = std::move(answer)};
+  return {
+      .max_body_bytes = 100'000,
+      .admit = [](const HttpRequest&) { return std::nullopt; },
+      .refuse = &ShowRefusal,
+      .handle =
+          [answer = std::move(answer)](const HttpRequest& request,
+                                       absl::Duration, HttpDone done) {
+            std::thread([answer, &request, done = std::move(done)]() mutable {
+              std::move(done)(answer(request));
+            }).detach();
+          }};
 }
 
 class HttpServerTest : public ::testing::Test {

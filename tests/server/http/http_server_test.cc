@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/str_replace.h"
 #include "tests/server/http/http_server_fixture.h"
 
@@ -422,6 +425,58 @@ TEST_F(HttpServerTest, ClientThatDoesNotSendTheRestOfARefusedBodyIsClosed) {
   request.pop_back();
   EXPECT_THAT(SendAndReceive(address(), request),
               ::testing::EndsWith("refused"));
+}
+
+// Notes how long each handler may keep its thread, and answers at once.
+class HandlerTimeTest : public HttpServerTest {
+ protected:
+  HandlerTimeTest() {
+    calls_["/time"] = calls_["/call"];
+    calls_["/time"].handle = [this](const HttpRequest&, absl::Duration max_time,
+                                    HttpDone done) {
+      may_keep_.push_back(max_time > absl::ZeroDuration());
+      std::move(done)(HttpResponse{});
+    };
+    // Keeps the I/O thread until `go_on_` has a value.
+    calls_["/keep"] = calls_["/call"];
+    calls_["/keep"].handle = [this](const HttpRequest&, absl::Duration,
+                                    HttpDone done) {
+      running_.release();
+      go_on_.get_future().wait();
+      std::move(done)(HttpResponse{});
+    };
+  }
+
+  std::promise<void> go_on_;
+  std::vector<bool> may_keep_;  // of the I/O thread until its response
+};
+
+TEST_F(HandlerTimeTest, OneOfSeveralCallsMayKeepTheThread) {
+  Serve();
+  std::vector<PlainClient> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(address());
+    ASSERT_TRUE(clients.back().Send("POST /time HTTP/1.1\r\n"));
+  }
+  // A later connection, so the server has accepted those.
+  EXPECT_EQ(PageStatus(), 200);
+  const PlainClient keeping = Post("/keep");
+  running_.acquire();
+  for (PlainClient& client : clients) {
+    ASSERT_TRUE(client.Send("Host: h\r\nContent-Length: 0\r\n\r\n"));
+  }
+  go_on_.set_value();
+  for (PlainClient& client : clients) EXPECT_EQ(ReadStatus(client), 200);
+  EXPECT_THAT(may_keep_, ::testing::ElementsAre(false, false, true));
+}
+
+TEST_F(HandlerTimeTest, NoResponseIsCompressedInTheThread) {
+  Serve();
+  EXPECT_EQ(StatusOf(address(),
+                     "POST /time HTTP/1.1\r\nHost: h\r\n"
+                     "Accept-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"),
+            200);
+  EXPECT_THAT(may_keep_, ::testing::ElementsAre(false));
 }
 
 }  // namespace

@@ -57,9 +57,10 @@ class BrowserPagesTest : public ::testing::Test {
   void AddPages(bool needs_key = false) {
     HttpCall search;
     search.admit = [this](const HttpRequest&) { return refusal_; };
-    search.handle = [this](const HttpRequest& request) {
+    search.handle = [this](const HttpRequest& request, absl::Duration,
+                           HttpDone done) {
       searched_ = request.body;
-      return answer_;
+      std::move(done)(answer_);
     };
     search.refuse = [this](const HttpRequest&, const HttpRefusal&) {
       return *refusal_;
@@ -74,7 +75,13 @@ class BrowserPagesTest : public ::testing::Test {
     const HttpCall& call = calls_.at("/?");
     const HttpRequest request = {.is_get = true, .query = query};
     auto refusal = call.admit(request);
-    return refusal.has_value() ? *refusal : call.handle(request);
+    if (refusal.has_value()) return *refusal;
+    HttpResponse response;
+    call.handle(request, absl::ZeroDuration(),
+                [&](std::optional<HttpResponse> answer) {
+                  response = *std::move(answer);
+                });
+    return response;
   }
 
   HttpPages pages_;

@@ -74,11 +74,13 @@ class TestRun final : public RequestRun {
   void Begin() { Start("bytes"); }
   void BeginWith(std::string_view bytes) { Start(bytes); }
   // As for a message in another form; writes "+" when it is decoded.
-  void BeginDecoding(std::string& log, std::size_t num_bytes = kLargeBytes) {
-    StartDecoding(num_bytes, [&log]() -> absl::StatusOr<std::string_view> {
-      log += '+';
-      return "bytes";
-    });
+  void BeginDecoding(std::string& log, std::size_t num_bytes = kLargeBytes,
+                     absl::Duration max_time = absl::InfiniteDuration()) {
+    StartDecoding(num_bytes, max_time,
+                  [&log]() -> absl::StatusOr<std::string_view> {
+                    log += '+';
+                    return "bytes";
+                  });
   }
   using RequestRun::StartDecoding;
   absl::Status Wait() { return done_.get_future().get(); }

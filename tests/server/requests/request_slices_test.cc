@@ -126,6 +126,16 @@ TEST_F(RequestRunTest, AnIdleServerDecodesInTheCallersThread) {
   EXPECT_THAT(run->Wait(), IsOk());
 }
 
+TEST_F(RequestRunTest, AWorkerDecodesWhatMayNotKeepTheThread) {
+  std::promise<void> release = BlockWorker();
+  const auto run = NewRun(10, 1, 'a');
+  run->BeginDecoding(log_, /*num_bytes=*/10, absl::ZeroDuration());
+  EXPECT_EQ(log_, "");
+  release.set_value();
+  EXPECT_THAT(run->Wait(), IsOk());
+  EXPECT_EQ(log_, "+Aa");
+}
+
 TEST_F(RequestRunTest, ABodyIsExpectedToCostWhatOthersOfItsSizeDid) {
   const auto run = NewRun(10, 1, 'a');
   run->BeginDecoding(log_, kLargeBytes / 2);
@@ -139,7 +149,7 @@ TEST_F(RequestRunTest, CostsIncludeDecodingInTheCallersThread) {
   const auto run = NewRun(10, 1, 'a');
   const auto begin = std::chrono::steady_clock::now();
   std::chrono::nanoseconds decoding{};
-  run->StartDecoding(kLargeBytes / 2,
+  run->StartDecoding(kLargeBytes / 2, absl::InfiniteDuration(),
                      [&]() -> absl::StatusOr<std::string_view> {
                        // Far longer than the slice takes.
                        while (decoding < std::chrono::milliseconds(1)) {
