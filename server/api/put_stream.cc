@@ -146,7 +146,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
     num_in_group_ = 0;
     // A stop ends the stream between two groups.
     SEMRANK_RETURN_IF_ERROR(CheckState(call_->method(), call_->parts()));
-    // Shared, since set_value may still use it when this thread goes on.
+    // The other thread may still be in set_value when this one has the value.
     const auto put = std::make_shared<std::promise<absl::Status>>();
     std::future<absl::Status> status = put->get_future();
     call_->Run(make_handler_(), request_, group_.size(),

@@ -293,7 +293,7 @@ void HttpConnection::Run(HttpExchange::RunHandler run) {
              });
 }
 
-// Of the handlers that are ready at once, only the last one may keep this
+// Only the last one of the handlers that are ready at once may keep this
 // thread, so calls spread over the workers as soon as there are several. None
 // does whose response is to be compressed, which takes milliseconds.
 void HttpConnection::StartHandler(HttpExchange::RunHandler run) {

@@ -152,7 +152,7 @@ HttpCall SearchPage::Call(const HttpCall& search) const {
   call.handle = [page = *this, search](const HttpRequest& request,
                                        absl::Duration max_time, HttpDone done) {
     const std::string query = QueryOf(request);
-    // Kept until the answer, as the search demands.
+    // The search refers to its request until it has answered.
     auto searched = std::make_unique<const HttpRequest>(
         SearchRequest(request, query, page.top_k_));
     const HttpRequest& asked = *searched;
