@@ -208,6 +208,9 @@ void ApiCall::Handle(const HttpRequest& request, absl::Duration max_time,
   // repeat what only the body has: its documents, its model, its encoding.
   auto owned_format = format_.make({parts_.limits, request_type_, request});
   BodyFormat& format = *owned_format;
+  // A call that looks for vectors in a store may wait for a disk or a network,
+  // and the I/O thread would wait with it.
+  if (parts_.stored != nullptr) max_time = absl::ZeroDuration();
   Run(method_.make_handler(parts_), request, request.body.size(), max_time,
       format, {},
       [this, &request, clock, format = std::move(owned_format),

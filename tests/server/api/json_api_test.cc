@@ -5,7 +5,9 @@
 #include <thread>
 
 #include "server/base/errors.h"
+#include "server/vectors/stored_vectors.h"
 #include "tests/server/api/json_api_fixture.h"
+#include "tests/support/fake_document_store.h"
 #include "tests/support/gated_model.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/temp_dir.h"
@@ -241,6 +243,34 @@ TEST_F(JsonApiTest, WorkWhoseClientHasLeftIsDroppedAndCounted) {
   gate.Open();
   EXPECT_TRUE(server_->WaitForCalls(absl::Now() + absl::Minutes(1)));
   EXPECT_EQ(CountOf("handled_total{grpc_code=\"Canceled\""), "1");
+}
+
+class CallThreadTest : public JsonApiTest {
+ protected:
+  // Whether a cheap Rank is done when the thread that began it comes back.
+  bool RunsInCallersThread() {
+    const HttpCalls calls = JsonApi(parts_, {kMaxBodyBytes, allowed_});
+    const HttpRequest request = {.body = R"({"query": "q", "titles": ["a"]})",
+                                 .client_left = [] { return false; }};
+    std::promise<std::thread::id> done;
+    calls.at("/v1/rank")
+        .handle(request, absl::InfiniteDuration(),
+                [&](std::optional<HttpResponse>) {
+                  done.set_value(std::this_thread::get_id());
+                });
+    return done.get_future().get() == std::this_thread::get_id();
+  }
+};
+
+TEST_F(CallThreadTest, TheCallersThreadRunsACheapCall) {
+  EXPECT_TRUE(RunsInCallersThread());
+}
+
+TEST_F(CallThreadTest, AWorkerRunsACallThatMayWaitForAStore) {
+  FakeDocumentStore store;
+  StoredVectors stored(&store, parts_.metrics, {});
+  parts_.stored = &stored;
+  EXPECT_FALSE(RunsInCallersThread());
 }
 
 TEST_F(JsonApiTest, CallsThatAreOffAreRefusedWithTheReason) {
