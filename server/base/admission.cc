@@ -15,6 +15,9 @@ namespace {
 // must not make the server refuse what it has time for.
 constexpr float kWeight = 1.0F / 8;
 constexpr float kMaxRise = 2;
+// What the first value counts as at most, in first guesses: it may be that of
+// such a thread, too, and no mean is known yet.
+constexpr float kMaxFirst = 10;
 
 std::int64_t AtLeastOne(std::int64_t num_texts) {
   return std::max<std::int64_t>(num_texts, 1);
@@ -80,11 +83,13 @@ void RequestCosts::Record(RequestKind kind, std::int64_t num_texts,
   // a mean survives. Relaxed order suffices, since no other memory depends on
   // the value.
   const float before = mean.load(std::memory_order_relaxed);
+  if (before == 0) {
+    const float guess = absl::ToDoubleNanoseconds(kFirstGuess);
+    mean.store(std::min(value, kMaxFirst * guess), std::memory_order_relaxed);
+    return;
+  }
   const float counted = std::min(value, kMaxRise * before);
-  // The first measurement replaces the guess as it is: kMaxRise times 0 would
-  // count it as 0.
-  mean.store(before == 0 ? value : before + (counted - before) * kWeight,
-             std::memory_order_relaxed);
+  mean.store(before + (counted - before) * kWeight, std::memory_order_relaxed);
 }
 
 absl::Duration RequestCosts::Estimate(RequestKind kind,

@@ -39,6 +39,12 @@ TEST(RequestCostsTest, OneStalledThreadChangesTheMeanLittle) {
   EXPECT_LT(costs.Estimate(RequestKind::kRank, 100), absl::Milliseconds(1.2));
 }
 
+TEST(RequestCostsTest, TheFirstThreadMayHaveStalledToo) {
+  RequestCosts costs;
+  costs.Record(RequestKind::kEmbed, 100, absl::Seconds(10));
+  EXPECT_LT(costs.Estimate(RequestKind::kEmbed, 100), absl::Milliseconds(10));
+}
+
 TEST(RequestCostsTest, LargestSizesShareAMean) {
   RequestCosts costs;
   costs.Record(RequestKind::kSearch, 1'000'000, absl::Seconds(1));

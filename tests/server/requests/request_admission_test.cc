@@ -131,7 +131,10 @@ TEST_F(RequestRunTest, ARequestThatWouldWaitTooLongIsRefused) {
 }
 
 TEST_F(RequestRunTest, ARequestThatCannotMeetItsDeadlineIsDropped) {
-  admission_.costs().Record(RequestKind::kOther, kLarge, absl::Hours(2));
+  // Not one alone, which might have stalled.
+  for (int i = 0; i < 200; ++i) {
+    admission_.costs().Record(RequestKind::kOther, kLarge, absl::Hours(2));
+  }
   std::promise<void> release = BlockWorker();
   const auto dropped = NewRun(kLarge, 1, 'd');
   dropped->SetDeadline(absl::Now() + absl::Hours(1));

@@ -111,7 +111,10 @@ TEST_F(OverloadTest, WhatCannotMeetItsDeadlineIsDroppedWithoutRunning) {
   gate_.Close();
   auto running = BeginCall("running");
   gate_.WaitForArrival();
-  admission_.costs().Record(RequestKind::kRank, kLarge, absl::Hours(2));
+  // Not one alone, which might have stalled.
+  for (int i = 0; i < 200; ++i) {
+    admission_.costs().Record(RequestKind::kRank, kLarge, absl::Hours(2));
+  }
   auto hopeless = std::async(std::launch::async, [this] {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() +

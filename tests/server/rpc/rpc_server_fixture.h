@@ -84,9 +84,8 @@ class RpcServerFixture : public ::testing::Test {
                              .send_timeout = send_timeout_},
                             parts);
   }
-  // As a server that has answered some. The first measurement counts as it is,
-  // later ones as at most twice the mean: a call that a busy machine delays
-  // must not send the next ones to workers that a test has stopped.
+  // As a server that has answered some: a call that a busy machine delays must
+  // not send the next ones to workers that a test has stopped.
   void ExpectSmallCallsToBeCheap() {
     for (std::size_t kind = 0; kind < kNumRequestKinds; ++kind) {
       for (const int num_texts : {1, 2, 4, 8}) {
