@@ -224,6 +224,18 @@ absl::Status PrintPair(const InspectCommandOptions& options,
   return absl::OkStatus();
 }
 
+// A word of a flag as texts have it: without the further words that the
+// normaliser adds to a text.
+absl::StatusOr<std::string> OneWord(std::string_view flag,
+                                    const std::string& given,
+                                    int normalizer_version) {
+  SEMRANK_ASSIGN_OR_RETURN(std::string word,
+                           NormalizeText(given, normalizer_version));
+  word.resize(MainWords(word).size());
+  if (!word.empty() && word.find(' ') == std::string::npos) return word;
+  return FlagError(flag, given, "is not one word");
+}
+
 absl::Status PrintContexts(const InspectCommandOptions& options,
                            const TwoTowerModel& model, std::ostream& out) {
   SEMRANK_ASSIGN_OR_RETURN(
@@ -231,9 +243,9 @@ absl::Status PrintContexts(const InspectCommandOptions& options,
       TowerOf("context_word", options.context_word, model, options.side));
   // The lines are normalised by the rules of the model, so the word must
   // be too.
-  SEMRANK_ASSIGN_OR_RETURN(
-      const std::string word,
-      NormalizeText(options.context_word, model.normalizer_version()));
+  SEMRANK_ASSIGN_OR_RETURN(const std::string word,
+                           OneWord("context_word", options.context_word,
+                                   model.normalizer_version()));
   BadLines bad_lines(options.max_bad_lines);
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<WordContext> contexts,
                            FindWordContexts(options.words, word, *tower,
@@ -259,7 +271,8 @@ absl::Status PrintCorrelated(const InspectCommandOptions& options,
                              std::ostream& out) {
   std::vector<std::string> words;
   for (const std::string& given : options.correlated) {
-    SEMRANK_ASSIGN_OR_RETURN(words.emplace_back(), NormalizeText(given));
+    SEMRANK_ASSIGN_OR_RETURN(words.emplace_back(),
+                             OneWord("correlated", given, kNormalizerVersion));
   }
   WordCorrelations correlations(words);
   BadLines bad_lines(options.max_bad_lines);

@@ -122,6 +122,24 @@ TEST_F(InspectCommandTest, CorrelatedWordsAreOrderedByDiceOverTheTexts) {
   EXPECT_DOUBLE_EQ(words[1]["correlated"][0]["dice"], 2.0 / 4);
 }
 
+// The normaliser adds further words to these.
+TEST_F(InspectCommandTest, WordsOfKoreanAndWithSignsAreFound) {
+  options_.words = dir_.Write("texts", "한국 음식\n한국 책\nC++ 책\n");
+  options_.correlated = {"한국", "C++"};
+  options_.output = OutputFormat::kJson;
+  const auto words = Run();
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0]["word"], "한국");
+  EXPECT_EQ(words[0]["texts"], 2);
+  EXPECT_EQ(words[1]["word"], "c");
+  EXPECT_EQ(words[1]["texts"], 1);
+  options_.correlated = {"node.js"};
+  std::ostringstream out;
+  EXPECT_THAT(RunInspectCommand(options_, out),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--correlated=node.js: is not one word")));
+}
+
 TEST_F(InspectCommandTest, WordsThatNoTextHasAreNamed) {
   options_.words = dir_.Write("texts", "cat car\n");
   options_.correlated = {"boat"};
