@@ -162,7 +162,8 @@ class DependenceRanker : public ListRanker {
     BagBatch counts;
     for (const std::string& document : documents) {
       words_.AppendBag(document, counts);
-      AddPairs(WordsOf(document));
+      // Further words have no order, so only main words have neighbours.
+      AddPairs(WordsOf(MainWords(document)));
     }
     const std::vector<float> lengths = LengthsInWords(documents);
     word_lists_ =
@@ -199,12 +200,11 @@ class DependenceRanker : public ListRanker {
   }
 
   void ScoreQuery(std::string_view query, float* scores) const override {
-    const std::vector<std::uint32_t> text = WordsOf(query);
-    std::vector<std::uint32_t> words, ordered, unordered;
+    std::vector<std::uint32_t> words = WordsOf(query), ordered, unordered;
+    std::erase(words, kUnknownWord);
     // A pair with an unknown word has no number.
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] != kUnknownWord) words.push_back(text[i]);
-      if (i + 1 == text.size()) break;
+    const std::vector<std::uint32_t> text = WordsOf(MainWords(query));
+    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
       const auto same = ordered_.Find(OrderedPair(text[i], text[i + 1]));
       if (same) ordered.push_back(*same);
       const auto near = unordered_.Find(UnorderedPair(text[i], text[i + 1]));

@@ -72,6 +72,15 @@ TEST(DependenceRankerTest, ThreeDocumentsByHand) {
               0.7 * 2 * half + 0.2 * half + 0.1 * half});
 }
 
+// As the normaliser writes "go C++" and "C++ go".
+TEST(DependenceRankerTest, FurtherWordsHaveNoNeighbours) {
+  ASSERT_OK_AND_ASSIGN(
+      const auto ranker,
+      CreateDependenceRanker({"go c\tc++", "c go\tc++", "x"}, {0.2, 0.1}, 1));
+  const std::vector<float> scores = ScoresOf(*ranker, "c\tc++");
+  EXPECT_EQ(scores[0], scores[1]);
+}
+
 TEST(DependenceRankerTest, WithoutPairsIsTheUnigramModel) {
   ASSERT_OK_AND_ASSIGN(const auto mrf,
                        CreateDependenceRanker(kLetters, {0, 0}, 2));
