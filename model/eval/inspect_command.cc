@@ -4,6 +4,7 @@
 #include "model/eval/inspect_command.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <ostream>
@@ -174,6 +175,22 @@ std::string PairFigure(const PooledText& query, const PooledText& title) {
   return SvgFile(BarChart(chart));
 }
 
+// At most `count` units that are active in both texts, as figure 4 of the CLSM
+// paper shows them, here ordered by the product of the two activations.
+std::vector<std::size_t> BestUnits(const PooledText& query,
+                                   const PooledText& title, int count) {
+  std::vector<std::size_t> units;
+  for (std::size_t u = 0; u < query.units.size(); ++u) {
+    if (ActiveInBoth(query, title, u)) units.push_back(u);
+  }
+  // Equal products stay in the order of the units.
+  std::ranges::stable_sort(units, std::greater<>(), [&](std::size_t u) {
+    return query.units[u].activation * title.units[u].activation;
+  });
+  if (units.size() > static_cast<std::size_t>(count)) units.resize(count);
+  return units;
+}
+
 absl::Status PrintPair(const InspectCommandOptions& options,
                        const TwoTowerModel& model, std::ostream& out) {
   SEMRANK_ASSIGN_OR_RETURN(
@@ -187,23 +204,9 @@ absl::Status PrintPair(const InspectCommandOptions& options,
     SEMRANK_RETURN_IF_ERROR(
         ReplaceFile(options.svg_out, PairFigure(query, title)));
   }
-  std::vector<std::pair<float, std::size_t>> best;
-  for (std::size_t u = 0; u < query.units.size(); ++u) {
-    if (!ActiveInBoth(query, title, u)) continue;
-    // The sort below puts the largest product first; equal ones stay in the
-    // order of the units.
-    best.emplace_back(-query.units[u].activation * title.units[u].activation,
-                      u);
-  }
-  // Figure 4 of the CLSM paper shows the units that are active in both texts;
-  // here they are ordered by the product of the two activations.
-  std::ranges::sort(best);
-  if (best.size() > static_cast<std::size_t>(options.num_units)) {
-    best.resize(options.num_units);
-  }
   const bool json = options.output == OutputFormat::kJson;
   if (!json) out << absl::StrFormat("%4s  %-24s title\n", "unit", "query");
-  for (const auto& [product, u] : best) {
+  for (const std::size_t u : BestUnits(query, title, options.num_units)) {
     const PooledUnit& q = query.units[u];
     const PooledUnit& t = title.units[u];
     if (json) {
