@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "model/base/fingerprint.h"
-#include "model/base/json_elements.h"
+#include "model/base/json_vectors.h"
 #include "model/base/strings.h"
 #include "model/text/utf8.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "client/output/output.h"
-#include "model/base/json_elements.h"
+#include "model/base/json_vectors.h"
 #include "model/base/status_macros.h"
 #include "model/text/utf8.h"
 

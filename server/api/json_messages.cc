@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "model/base/base64.h"
-#include "model/base/json_elements.h"
+#include "model/base/json_vectors.h"
 #include "model/text/utf8.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"

@@ -32,7 +32,7 @@ inline std::string WriteStatus(const absl::Status& status, int /*http_code*/) {
 // Appends bytes in base64 (RFC 4648, section 4) between quotes.
 void AppendBase64(std::string_view bytes, std::string& json);
 // Appends an array of numbers, like "[0.25000000,-1.0]", with as many digits as
-// reading them back takes (json_elements.h). `floats` is little-endian float32,
+// reading them back takes (json_vectors.h). `floats` is little-endian float32,
 // all finite.
 void AppendFloatList(std::string_view floats, std::string& json);
 // Appends an array with what `append` writes of each `row_bytes` of `rows`.

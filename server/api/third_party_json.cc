@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "model/base/json_elements.h"
+#include "model/base/json_vectors.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"

@@ -1,7 +1,7 @@
-#include "model/base/json_elements.h"
+#include "model/base/json_vectors.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "model/base/json_elements.cc"
+#define HWY_TARGET_INCLUDE "model/base/json_vectors.cc"
 #include <hwy/foreach_target.h>  // before all that includes highway.h
 #include <hwy/highway.h>
 
@@ -14,8 +14,11 @@
 #include <cstring>
 #include <iterator>
 
-#ifndef SEMRANK_MODEL_BASE_JSON_ELEMENTS_BLOCK_
-#define SEMRANK_MODEL_BASE_JSON_ELEMENTS_BLOCK_
+#include "absl/strings/escaping.h"
+#include "model/base/strings.h"
+
+#ifndef SEMRANK_MODEL_BASE_JSON_VECTORS_SIZES_
+#define SEMRANK_MODEL_BASE_JSON_VECTORS_SIZES_
 namespace semrank {
 namespace {
 
@@ -41,6 +44,10 @@ struct BlockText {
   std::uint32_t first[kBlock];
   std::uint16_t last_eight[4 * kBlock];  // "dd" four times
 };
+
+// Base64: a step encodes 12 bytes as 16 characters, and loads 16 bytes.
+constexpr std::size_t kStepBytes = 12;
+constexpr std::size_t kStepChars = 16;
 
 }  // namespace
 }  // namespace semrank
@@ -74,6 +81,12 @@ void FormatDecimals(const float* elements, BlockText& text) {
     std::memcpy(&text.first[i], first, sizeof(first));
     std::memcpy(&text.last_eight[4 * i], digits + 2, 8);
   }
+}
+
+// The baseline, which has no vectors, leaves all of it to Abseil.
+std::size_t EncodeSteps(const std::uint8_t* /*bytes*/,
+                        std::size_t /*num_bytes*/, std::uint8_t* /*chars*/) {
+  return 0;
 }
 
 #else
@@ -168,6 +181,55 @@ void FormatDecimals(const float* elements, BlockText& text) {
   }
 }
 
+constexpr hn::FixedTag<std::uint8_t, kStepChars> kChars;
+constexpr hn::Repartition<std::uint16_t, decltype(kChars)> kCharPairs;
+constexpr hn::Repartition<std::uint32_t, decltype(kChars)> kCharGroups;
+
+// Each byte of a group of three, so that every character's six bits lie in one
+// pair of bytes.
+alignas(kStepChars) constexpr std::uint8_t kSpread[kStepChars] = {
+    1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10};
+// The distance from six bits to their character, by the kind of the character:
+// a-z, ten digits, '+', '/', A-Z.
+constexpr std::uint8_t kLower = 'a' - 26;
+constexpr std::uint8_t kDigit = '0' - 52 + 256;
+constexpr std::uint8_t kPlus = '+' - 62 + 256;
+constexpr std::uint8_t kSlash = '/' - 63 + 256;
+alignas(kStepChars) constexpr std::uint8_t kDistances[kStepChars] = {
+    kLower, kDigit, kDigit, kDigit, kDigit, kDigit, kDigit, kDigit,
+    kDigit, kDigit, kDigit, kPlus,  kSlash, 'A',    0,      0};
+
+// W. Mula and D. Lemire, "Faster Base64 Encoding and Decoding using AVX2
+// Instructions", 2018. Returns how many of the bytes it has encoded.
+std::size_t EncodeSteps(const std::uint8_t* bytes, std::size_t num_bytes,
+                        std::uint8_t* chars) {
+  const auto spread = hn::Load(kChars, kSpread);
+  const auto distances = hn::Load(kChars, kDistances);
+  std::size_t i = 0;
+  // A step reads the four bytes that follow it, too.
+  for (; i + kStepChars <= num_bytes; i += kStepBytes, chars += kStepChars) {
+    const auto groups =
+        hn::BitCast(kCharGroups,
+                    hn::TableLookupBytes(hn::LoadU(kChars, bytes + i), spread));
+    // Two of the four numbers of six bits are shifted down, two up.
+    const auto down = hn::MulHigh(
+        hn::BitCast(kCharPairs,
+                    hn::And(groups, hn::Set(kCharGroups, 0x0fc0fc00))),
+        hn::BitCast(kCharPairs, hn::Set(kCharGroups, 0x04000040)));
+    const auto up =
+        hn::BitCast(kCharPairs,
+                    hn::And(groups, hn::Set(kCharGroups, 0x003f03f0))) *
+        hn::BitCast(kCharPairs, hn::Set(kCharGroups, 0x01000010));
+    const auto sixes = hn::BitCast(kChars, hn::Or(down, up));
+    // 0 to 25 are kind 13, 26 to 51 kind 0, digits 1 to 10, then 11 and 12.
+    const auto kinds =
+        hn::IfThenElse(hn::Lt(sixes, hn::Set(kChars, 26)), hn::Set(kChars, 13),
+                       hn::SaturatedSub(sixes, hn::Set(kChars, 51)));
+    hn::StoreU(sixes + hn::TableLookupBytes(distances, kinds), kChars, chars);
+  }
+  return i;
+}
+
 #endif
 
 }  // namespace
@@ -179,6 +241,7 @@ namespace semrank {
 namespace {
 
 HWY_EXPORT(FormatDecimals);
+HWY_EXPORT(EncodeSteps);
 
 char* WriteShortest(float element, char* to) {
   char* const end = std::to_chars(to, to + kMaxElementBytes, element).ptr;
@@ -247,6 +310,16 @@ void AppendJsonElements(std::string_view vector, std::string& text) {
   }
   text.append(blocks, end - blocks);
   text.pop_back();  // the comma after the last
+}
+
+void AppendBase64Text(std::string_view bytes, std::string& text) {
+  const std::size_t begin = text.size();
+  text.resize(begin + bytes.size() / kStepBytes * kStepChars);
+  const std::size_t num_encoded = HWY_DYNAMIC_DISPATCH(EncodeSteps)(
+      reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
+      reinterpret_cast<std::uint8_t*>(text.data() + begin));
+  text.resize(begin + num_encoded / kStepBytes * kStepChars);
+  text += absl::Base64Escape(ToAbsl(bytes.substr(num_encoded)));
 }
 
 }  // namespace semrank

