@@ -105,7 +105,7 @@ HttpResponse BadRequest(const std::string& reason) {
 
 HttpResponse WrongMethod() {
   return {.status = 405,
-          .body = "only GET, HEAD\n",
+          .body = "this page accepts GET and HEAD only\n",
           .headers = {{"Allow", "GET, HEAD"}}};
 }
 
