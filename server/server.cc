@@ -350,7 +350,8 @@ absl::Status Server::Listen() {
                                           options_.limits.max_http_body_bytes,
                   .max_share_per_caller = options_.limits.max_share_per_caller,
                   .access = secrets_->access(),
-                  .unread = &unread_}));
+                  .unread = &unread_,
+                  .connections = &connections_}));
   if (!security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
         health_, HealthServer::Start(security.health_address, lifecycle_));

@@ -183,7 +183,8 @@ void AddConnectionMetrics(const ConnectionCount& connections,
                    [&] { return connections.max_connections(); });
   metrics.AddCounter(
       "semrank_connections_refused_total",
-      "Connections closed at once because the limit was reached.",
+      "Connections closed because the limit was reached: over gRPC the new "
+      "one, over HTTP one that waits for its client.",
       [&] { return connections.num_refused(); });
   metrics.AddCounter(
       "semrank_accept_failures_total",

@@ -1,5 +1,5 @@
 // Counts open connections against a limit, and those of each address against
-// its share.
+// its share. The HTTP port, which has another limit, counts its refusals here.
 //
 //   Threads  thread-safe.
 #ifndef SEMRANK_SERVER_BASE_CONNECTION_COUNT_H_
@@ -31,13 +31,14 @@ class ConnectionCount {
       --num_open_;
       shares_.Return(caller, 1);
     }
-    ++num_refused_;
+    CountRefusal();
     return false;
   }
   void Leave(std::string_view caller = {}) {
     --num_open_;
     shares_.Return(caller, 1);
   }
+  void CountRefusal() { ++num_refused_; }
   // Counts an accept that failed because the system had no file descriptor or
   // no memory.
   void CountAcceptFailure() { ++num_accept_failures_; }

@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "server/auth/tls_files.h"
+#include "server/base/connection_count.h"
 #include "server/base/limits.h"
 #include "server/base/unread_responses.h"
 
@@ -59,6 +60,9 @@ struct HttpServerOptions {
   // Counts responses that clients have not read; null = they do not count. Must
   // outlive the server.
   UnreadResponses* unread = nullptr;
+  // Counts connections closed at the limit; null = they do not count. Must
+  // outlive the server.
+  ConnectionCount* connections = nullptr;
 };
 
 }  // namespace semrank

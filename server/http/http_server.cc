@@ -61,6 +61,8 @@ class HttpServer::Listener {
   void Accept(Port& port);
   void OnAccepted(Port& port, const boost::system::error_code& error,
                   Tcp::socket socket);
+  // Logs and counts that a connection is closed at the limit.
+  void NoteFull();
   // Makes room for one more connection; false = all have a handler running.
   bool MakeRoom();
   // Closes connections while HTTP is to free bytes of unread responses.
@@ -159,12 +161,24 @@ void HttpServer::Listener::OnAccepted(Port& port,
   }
   const auto max_open =
       static_cast<std::size_t>(connections_.options.max_connections);
+  const bool is_full = connections_.open.size() >= max_open;
+  if (is_full) NoteFull();
   // Without room the socket closes as it goes out of scope.
-  if (connections_.open.size() < max_open || MakeRoom()) {
+  if (!is_full || MakeRoom()) {
     std::make_shared<HttpConnection>(connections_, std::move(socket), tls_)
         ->Start();
   }
   Accept(port);
+}
+
+// The client of the closed connection sees a reset and no reason.
+void HttpServer::Listener::NoteFull() {
+  WarnThrottled(
+      absl::StrFormat("HTTP: %d connections are open, the most that may be; "
+                      "each new one closes one that waits for its client",
+                      connections_.options.max_connections));
+  if (connections_.options.connections == nullptr) return;
+  connections_.options.connections->CountRefusal();
 }
 
 // The address that has most connections gives one, so that a crowd from one

@@ -204,6 +204,15 @@ TEST_F(HttpServerTest, ACallThatFindsNoPlaceIsRefusedOnceAndEndsNoBody) {
   server_.reset();  // It uses `num_refused`.
 }
 
+TEST_F(HttpServerTest, ConnectionsOverTheLimitAreCounted) {
+  ConnectionCount count(/*max_connections=*/1);
+  Serve({.max_connections = 1, .connections = &count});
+  const PlainClient silent(address());
+  EXPECT_EQ(PageStatus(), 200);
+  EXPECT_EQ(count.num_refused(), 1);
+  server_.reset();  // It uses `count`.
+}
+
 TEST_F(HttpServerTest, ACrowdFromOneAddressClosesItsOwnConnections) {
   Serve({.max_connections = 20});
   PlainClient other;
@@ -251,11 +260,14 @@ TEST_F(HttpServerTest, AtTheLimitTheClientThatIsSilentLongestIsClosed) {
 }
 
 TEST_F(HttpServerTest, BelowTheLimitSilentClientsStayConnected) {
-  Serve({.max_connections = 20});
+  ConnectionCount count(/*max_connections=*/1);
+  Serve({.max_connections = 20, .connections = &count});
   std::vector<PlainClient> silent;
   for (int i = 0; i < 19; ++i) silent.emplace_back(address());
   EXPECT_EQ(PageStatus(), 200);
   for (const PlainClient& client : silent) EXPECT_TRUE(client.IsOpen());
+  EXPECT_EQ(count.num_refused(), 0);
+  server_.reset();  // It uses `count`.
 }
 
 TEST_F(HttpServerTest, ConnectionsWhoseCallsRunAreNotClosedForOthers) {
