@@ -31,9 +31,9 @@ function fail(error, retry) {
     access.ask(error);
     return;
   }
+  // The server has loaded another version since the page listed the models. Listing them again helps;
+  // the page does so by itself once, or a server that contradicts its list would keep it busy.
   const isReplaced = error.reason === 'MODEL_NOT_FOUND';
-  // A model that the server replaces while the page is open is chosen until the models are listed
-  // again. Once, as the server may replace them faster than the page lists them.
   if (isReplaced && !state.relisted) {
     state.relisted = true;
     start();
