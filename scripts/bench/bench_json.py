@@ -142,7 +142,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of the build (%(default)s)")
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES, help="(%(default)s)")
-    parser.add_argument("--inflight", nargs="+", type=int, default=[1, 8], help="calls in flight (%(default)s)")
+    parser.add_argument("--inflight", nargs="+", type=int, default=[1, 32], help="calls in flight (%(default)s)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of one measurement (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="number of rounds (%(default)s)")
     parser.add_argument("--word_list", type=pathlib.Path, default="/usr/share/dict/words", help="a word a line (%(default)s)")
@@ -153,7 +153,8 @@ def main():
         model = train(arguments, pathlib.Path(folder), "linear")
         server = start("server", [arguments.build / "bin" / "semrank-server", f"--model_dir={model}",
                                   "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0",
-                                  f"--cache_bytes={CACHE_BYTES}", "--max_inflight_texts=100000"])
+                                  f"--cache_bytes={CACHE_BYTES}", "--max_inflight_texts=100000",
+                                  "--max_share_per_caller=1"])
         for name in arguments.cases:
             noop = start("no-op HTTP", [arguments.build / "bench" / "noop_http_server", str(CASES[name][1])])
             try:
