@@ -125,12 +125,11 @@ ClickRates ClickCounts::FitRates() {
   return are_two_kinds ? rates : ClickRates();
 }
 
-absl::Status ClickCounts::RemoveChance(const TextInterner& texts,
-                                       std::vector<TextPair>& pairs) {
+absl::StatusOr<std::vector<TextPair>> ClickCounts::TakeChance(
+    const TextInterner& texts, std::vector<TextPair>& pairs) {
   const ClickRates rates = FitRates();
-  if (rates.share == 1) return absl::OkStatus();
-  const std::size_t num_before = pairs.size();
-  std::erase_if(pairs, [&](const TextPair& pair) {
+  if (rates.share == 1) return std::vector<TextPair>();
+  std::vector<TextPair> taken = TakePairs(pairs, [&](const TextPair& pair) {
     const std::uint64_t key =
         PairFingerprint(texts.text(pair.query), texts.text(pair.title));
     const auto found = std::ranges::lower_bound(counts_, key, {}, &Count::pair);
@@ -139,15 +138,14 @@ absl::Status ClickCounts::RemoveChance(const TextInterner& texts,
            rates.WantedProbability(found->clicks, found->examinations) <
                kMinWantedProbability;
   });
-  const auto num_removed = static_cast<std::int64_t>(num_before - pairs.size());
-  if (num_removed == 0) return absl::OkStatus();
+  if (taken.empty()) return taken;
   absl::FPrintF(stderr,
                 "%s omitted whose clicks may be chance: users click %.2g %% "
                 "of the titles that they look at and want, and %.2g %% of the "
                 "others\n",
-                CountText(num_removed, "line"), 100 * rates.wanted,
+                CountText(std::ssize(taken), "line"), 100 * rates.wanted,
                 100 * rates.chance);
-  if (HasTwoTitles(pairs)) return absl::OkStatus();
+  if (HasTwoTitles(pairs)) return taken;
   return absl::InvalidArgumentError(
       "the clicks on all titles but one may be chance: they are as rare as on "
       "titles that are not wanted");

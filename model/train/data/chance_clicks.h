@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 
@@ -51,12 +51,12 @@ class ClickCounts {
   // twice `chance`.
   ClickRates FitRates();
 
-  // Removes from `pairs` those that are wanted with a probability below .25, or
-  // have no more clicks than chance brings, and says so on standard error.
-  // Pairs that were not added stay. InvalidArgument if no pairs with two
-  // different titles are left.
-  absl::Status RemoveChance(const TextInterner& texts,
-                            std::vector<TextPair>& pairs);
+  // Removes from `pairs`, and returns, those that are wanted with a probability
+  // below .25, or have no more clicks than chance brings, and says so on
+  // standard error. Pairs that were not added stay. InvalidArgument if no pairs
+  // with two different titles are left.
+  absl::StatusOr<std::vector<TextPair>> TakeChance(
+      const TextInterner& texts, std::vector<TextPair>& pairs);
 
   std::size_t num_bytes() const { return counts_.size() * sizeof(Count); }
 

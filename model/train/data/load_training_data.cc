@@ -80,10 +80,12 @@ TrainingData MakeData(const TrainOptions& options, const TextInterner& texts,
   return data;
 }
 
-// Fails as ReadPairs, PairsOfRows and ClickCounts::RemoveChance.
+// `chance` gets the pairs whose clicks may be chance, which are omitted. Fails
+// as ReadPairs, PairsOfRows and ClickCounts::TakeChance.
 absl::StatusOr<std::vector<TextPair>> ReadTrainPairs(
     const TrainOptions& options, const Clicks& clicks, BadLines& bad_lines,
-    TextInterner& texts, std::vector<ShownTitle>* shown) {
+    TextInterner& texts, std::vector<ShownTitle>* shown,
+    std::vector<TextPair>& chance) {
   const PositionWeights& weights = clicks.weights;
   ClickCounts counts;
   ClickCounts* const output = weights.corrects() ? &counts : nullptr;
@@ -93,7 +95,7 @@ absl::StatusOr<std::vector<TextPair>> ReadTrainPairs(
           ? ReadPairs(options.data.train_files, options, weights, bad_lines,
                       texts, shown, output)
           : PairsOfRows(clicks.rows, weights, texts, shown, output));
-  SEMRANK_RETURN_IF_ERROR(counts.RemoveChance(texts, pairs));
+  SEMRANK_ASSIGN_OR_RETURN(chance, counts.TakeChance(texts, pairs));
   return pairs;
 }
 
@@ -125,14 +127,19 @@ absl::StatusOr<LoadedPairs> LoadPairs(const TrainOptions& options,
                                       BadLines& bad_lines) {
   const bool uses_shown = UsesShownTitles(options.loss);
   std::vector<ShownTitle> shown_lines;
-  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextPair> pairs,
-                           ReadTrainPairs(options, clicks, bad_lines, texts,
-                                          uses_shown ? &shown_lines : nullptr));
+  std::vector<TextPair> chance;
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextPair> pairs,
+      ReadTrainPairs(options, clicks, bad_lines, texts,
+                     uses_shown ? &shown_lines : nullptr, chance));
+  // A file may be of one night, which cannot judge the clicks of earlier ones.
+  // Folders of events keep these.
+  if (options.data.event_paths.empty()) chance.clear();
   SEMRANK_RETURN_IF_ERROR(CheckRepeatsFit(options, pairs));
   SEMRANK_RETURN_IF_ERROR(CheckPairsCanTeach(options, pairs, texts));
-  SEMRANK_ASSIGN_OR_RETURN(
-      PairSplit split,
-      SplitPairs(options, clicks.weights, std::move(pairs), bad_lines, texts));
+  SEMRANK_ASSIGN_OR_RETURN(PairSplit split,
+                           SplitPairs(options, clicks.weights, std::move(pairs),
+                                      chance, bad_lines, texts));
   LoadedPairs loaded = {.texts = std::move(texts), .split = std::move(split)};
   loaded.list_pairs = PairsOfLists(clicks.judged_lists.get(), loaded.texts);
   SEMRANK_ASSIGN_OR_RETURN(

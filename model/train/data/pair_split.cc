@@ -110,9 +110,11 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
   return held_out;
 }
 
-// Appends the pairs that the initial model has kept to the training pairs.
-absl::Status AddEarlierPairs(const TrainOptions& options, TextInterner& texts,
-                             PairSplit& split) {
+// Appends the pairs that the initial model has kept, but for those of `chance`,
+// to the training pairs.
+absl::Status AddEarlierPairs(const TrainOptions& options,
+                             std::span<const TextPair> chance,
+                             TextInterner& texts, PairSplit& split) {
   // Earlier pairs are not added without an initial model, nor with SSI, which
   // keeps the words of the initial model.
   if (!options.features.grows_given) return absl::OkStatus();
@@ -130,7 +132,7 @@ absl::Status AddEarlierPairs(const TrainOptions& options, TextInterner& texts,
   // The kept pairs follow the new ones, so the first num_new are those of
   // the files.
   const std::size_t num_new = split.train.size();
-  split.omitted = AppendKept(kept, split.valid, texts, split.train);
+  split.omitted = AppendKept(kept, split.valid, chance, texts, split.train);
   split.num_earlier = static_cast<std::int64_t>(split.train.size() - num_new);
   absl::FPrintF(stderr, "%d new pairs; %d earlier ones, which %s has kept\n",
                 num_new, split.num_earlier, start);
@@ -142,6 +144,7 @@ absl::Status AddEarlierPairs(const TrainOptions& options, TextInterner& texts,
 absl::StatusOr<PairSplit> SplitPairs(const TrainOptions& options,
                                      const PositionWeights& weights,
                                      std::vector<TextPair> pairs,
+                                     std::span<const TextPair> chance,
                                      BadLines& bad_lines, TextInterner& texts) {
   PairSplit split = {.train = std::move(pairs)};
   split.judged_new = HoldOutJudged(options.data, texts, split.train);
@@ -149,7 +152,7 @@ absl::StatusOr<PairSplit> SplitPairs(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       split.valid,
       TakeValidPairs(options, weights, bad_lines, texts, split.train));
-  SEMRANK_RETURN_IF_ERROR(AddEarlierPairs(options, texts, split));
+  SEMRANK_RETURN_IF_ERROR(AddEarlierPairs(options, chance, texts, split));
   // The earlier pairs have queries for judging too, of the nights that they
   // are from.
   if (split.num_earlier > 0) {

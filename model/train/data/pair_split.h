@@ -44,7 +44,8 @@ struct PairSplit {
   }
 };
 
-// Splits `pairs`, which are those of the files. Holds out pairs only where two
+// Splits `pairs`, which are those of the files. Pairs of `chance` are not added
+// to them if the initial model has kept them. Holds out pairs only where two
 // different titles are left. Says on standard error how many pairs the initial
 // model adds, when it has learned most of `pairs` before, and when there are
 // too few pairs to validate. InvalidArgument when the texts are of another
@@ -52,6 +53,7 @@ struct PairSplit {
 absl::StatusOr<PairSplit> SplitPairs(const TrainOptions& options,
                                      const PositionWeights& weights,
                                      std::vector<TextPair> pairs,
+                                     std::span<const TextPair> chance,
                                      BadLines& bad_lines, TextInterner& texts);
 
 // The file of the pairs that are kept with the model (kept_pairs.h).

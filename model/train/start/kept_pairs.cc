@@ -155,10 +155,13 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
 
 std::vector<TextPair> AppendKept(const std::vector<ClickPair>& kept,
                                  std::span<const TextPair> held_out,
+                                 std::span<const TextPair> unwanted,
                                  TextInterner& texts,
                                  std::vector<TextPair>& pairs) {
   PairSet known;
   for (const TextPair& pair : pairs) known.emplace(pair.query, pair.title);
+  PairSet dropped;
+  for (const TextPair& pair : unwanted) dropped.emplace(pair.query, pair.title);
   absl::flat_hash_set<TextId> held_out_queries;
   for (const TextPair& pair : held_out) held_out_queries.insert(pair.query);
   std::vector<TextPair> omitted;
@@ -166,6 +169,7 @@ std::vector<TextPair> AppendKept(const std::vector<ClickPair>& kept,
     // A query that is held out for validation must not come back through an
     // earlier night.
     const TextPair interned = InternPair(pair, texts);
+    if (dropped.contains({interned.query, interned.title})) continue;
     if (held_out_queries.contains(interned.query)) {
       omitted.push_back(interned);
     } else if (!known.contains({interned.query, interned.title})) {

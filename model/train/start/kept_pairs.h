@@ -53,10 +53,11 @@ struct SeenPairs {
 SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
                     const TextInterner& texts, std::span<const TextPair> pairs);
 
-// Appends the kept pairs that are not among `pairs`, but for those whose query
-// is one of `held_out`. Returns the latter.
+// Appends the kept pairs that are neither among `pairs` nor in `unwanted`, but
+// for those whose query is one of `held_out`. Returns the latter.
 std::vector<TextPair> AppendKept(const std::vector<ClickPair>& kept,
                                  std::span<const TextPair> held_out,
+                                 std::span<const TextPair> unwanted,
                                  TextInterner& texts,
                                  std::vector<TextPair>& pairs);
 

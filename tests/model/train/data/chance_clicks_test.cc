@@ -48,7 +48,9 @@ class ChanceClicksTest : public ::testing::Test {
                       static_cast<std::uint32_t>(clicks)});
   }
 
-  absl::Status RemoveChance() { return counts_.RemoveChance(texts_, pairs_); }
+  absl::Status RemoveChance() {
+    return counts_.TakeChance(texts_, pairs_).status();
+  }
 
   // How many pairs have a title that begins with `title`.
   std::ptrdiff_t NumPairs(std::string_view title) const {

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "model/events/event_files.h"
 #include "model/events/event_frames.h"
 #include "model/train/data/load_training_data.h"
+#include "model/train/start/kept_pairs.h"
 #include "tests/model/train/recipe_options.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -118,6 +121,48 @@ TEST_F(EventClicksTest, AreTheTrainingPairsOfARun) {
                        LoadTrainingData(Options(), bad_lines));
   EXPECT_THAT(data.train_pairs, SizeIs(2));
   EXPECT_THAT(data.titles, SizeIs(2));
+}
+
+TEST_F(EventClicksTest, ClicksByChanceDoNotComeBackFromAnEarlierNight) {
+  // The wanted title of a query is clicked in half of its lists, and each of
+  // the others once.
+  for (int query = 0; query < 40; ++query) {
+    const std::string name = "q" + std::to_string(query);
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      Show(1, name, {"wanted " + name, "a", "b", "c", "d", "e"},
+           i % 2 == 0 ? 1 : (i < 10 ? 2 + i / 2 : 0));
+    }
+  }
+  BadLines bad_lines(10);
+  ASSERT_OK_AND_ASSIGN(const TrainingData first,
+                       LoadTrainingData(Options(), bad_lines));
+  EXPECT_THAT(first.train_pairs, SizeIs(240));
+  dir_.Write(kKeptPairsFile, first.kept_pairs);
+  options_.initial_model.version_dir = dir_.path();
+  options_.features.given =
+      std::make_shared<const Featurizer>(first.featurizer);
+  options_.features.grows_given = true;
+  options_.loss.position_bias = dir_.Write("curve.tsv", "1\t1\n");
+  ASSERT_OK_AND_ASSIGN(const TrainingData next,
+                       LoadTrainingData(options_, bad_lines));
+  EXPECT_THAT(next.train_pairs, SizeIs(40));
+  EXPECT_EQ(next.num_kept_pairs, 0);
+  EXPECT_EQ(std::ranges::count(next.kept_pairs, '\n'), 40);
+}
+
+TEST_F(EventClicksTest, CountForTheLimitWhileTheyAreRead) {
+  const std::vector<std::string> titles(200, "a title");
+  for (int i = 0; i < 200; ++i) {
+    Show(1, "query " + std::to_string(i), titles, 1);
+  }
+  options_.data.memory_limit = 1'000'000;
+  for (const double judge_fraction : {0.0, 0.05}) {
+    options_.data.judge_fraction = judge_fraction;
+    TextInterner texts;
+    EXPECT_THAT(ReadEventClicks(Options(), texts),
+                StatusIs(absl::StatusCode::kResourceExhausted,
+                         HasSubstr("do not fit in --memory_limit")));
+  }
 }
 
 TEST_F(EventClicksTest, ClicksOnOneTitleAreAnError) {

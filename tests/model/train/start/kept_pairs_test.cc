@@ -108,10 +108,11 @@ TEST_F(KeptPairsTest, PairsOfHeldOutQueriesAreNotTrainedOn) {
   const auto kept = Kept(pairs_, 1000);
   std::vector<TextPair> run = {pairs_[0], Pair("q1", "other")};
   const std::vector<TextPair> held_out = {Pair("q2", "other")};
-  const auto omitted = AppendKept(kept, held_out, texts_, run);
+  const std::vector<TextPair> unwanted = {pairs_[3], Pair("q4", "other")};
+  const auto omitted = AppendKept(kept, held_out, unwanted, texts_, run);
   EXPECT_THAT(omitted, SizeIs(1));
-  // Its own two, and all kept ones but q0 and q2.
-  EXPECT_THAT(run, SizeIs(2 + 98));
+  // Its own two, and all kept ones but q0, q2 and q3.
+  EXPECT_THAT(run, SizeIs(2 + 97));
 }
 
 }  // namespace
