@@ -32,8 +32,10 @@ constexpr std::size_t kListsOfOneJudge = 5;
 class ListSorter {
  public:
   ListSorter(const TrainOptions& options, TextInterner& texts)
-      : data_(options.data), texts_(texts) {
-    if (options.publish != PublishMode::kIfBetter) return;
+      : data_(options.data),
+        texts_(texts),
+        compares_(options.publish == PublishMode::kIfBetter) {
+    if (options.data.judge_fraction <= 0) return;
     judged_ms_ =
         absl::ToInt64Milliseconds(absl::Hours(24) * options.data.judge_days);
   }
@@ -58,6 +60,9 @@ class ListSorter {
       last_.pop_front();
     }
     EventClicks clicks = {.rows = rows_.Sorted()};
+    // A run that compares nothing leaves these lists to the next one, whose
+    // start is the model of this run.
+    if (!compares_) return clicks;
     for (const JoinedList& list : last_) AddJudged(list, join, clicks.judged);
     const std::size_t size = clicks.judged.size();
     if (size > kMaxJudgedLists) {
@@ -68,6 +73,8 @@ class ListSorter {
     return clicks;
   }
 
+  // Lists that are not trained on.
+  std::size_t num_held_out() const { return last_.size(); }
   std::int64_t num_dropped() const { return num_dropped_; }
 
  private:
@@ -127,7 +134,8 @@ class ListSorter {
 
   const DataOptions& data_;
   TextInterner& texts_;
-  std::int64_t judged_ms_ = 0;  // 0 = no list judges
+  const bool compares_;
+  std::int64_t judged_ms_ = 0;  // 0 = no list is held out
   std::size_t num_lists_ = 0;
   std::deque<JoinedList> last_;
   ClickRows rows_;
@@ -154,11 +162,12 @@ absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
   EventClicks clicks = lists.Finish(join);
   const ClickJoinCounts& counts = join.counts();
   absl::FPrintF(stderr,
-                "%d events: %d lists, %d with clicks; %d judge the model; "
-                "dropped: %d lists of robots, %d events that belong to no list "
-                "or came too late, %d results without a usable text\n",
+                "%d events: %d lists, %d with clicks; the last %d are not "
+                "learned from, and %d of them judge the model; dropped: %d "
+                "lists of robots, %d events that belong to no list or came too "
+                "late, %d results without a usable text\n",
                 files.records, counts.lists, counts.clicked_lists,
-                clicks.judged.size(), counts.robot_lists,
+                lists.num_held_out(), clicks.judged.size(), counts.robot_lists,
                 counts.orphans + counts.late, lists.num_dropped());
   return clicks;
 }
@@ -212,7 +221,7 @@ absl::StatusOr<std::vector<TextPair>> PairsOfRows(
   if (!pairs.empty() && HasTwoTitles(pairs)) return pairs;
   return absl::InvalidArgumentError(
       "the events of --events have no clicks on two different titles to learn "
-      "from, beside those that judge the model");
+      "from, beside those that judge a model");
 }
 
 }  // namespace semrank

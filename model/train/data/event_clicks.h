@@ -3,8 +3,10 @@
 //
 //   Train    sums of clicks by query, title and position, of the lists that
 //            ClickJoin does not drop.
-//   Judge    where models are compared, the lists of the last days judge them
-//            and are not trained on; at most a fifth of all, the last ones.
+//   Judge    with options.data.judge_fraction, the lists of the last days are
+//            not trained on; at most a fifth of all, the last ones. They judge
+//            where models are compared. The first night learns nothing of them
+//            either: the next one may judge its model by them.
 //   Memory   what ClickJoin takes, and the lists of the last days.
 //   Errors   those of ForEachEvent and ClickJoin.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_EVENT_CLICKS_H_

@@ -67,9 +67,9 @@ void AddDataFlags(CommandLine& flags, DataOptions& options) {
                 "with --events or --publish=if_better, otherwise 0.",
                 kMaxValidFraction, kDefaultJudgeFraction));
   flags.Add("judge_days", &options.judge_days,
-            "--events with --publish=if_better: the lists that were shown in "
-            "this many days before the newest one judge the model and are not "
-            "learned from.",
+            "--events with --judge_fraction: the lists that were shown in this "
+            "many days before the newest one are not learned from, so that "
+            "they judge this model or the next one.",
             {.min = 1, .max = 3650});
   flags.Add("valid_queries", &options.valid_queries,
             "Judged queries, query_id TAB query, whose NDCG is measured after "

@@ -68,8 +68,8 @@ struct DataOptions {
   // The rules that make words of texts; --init_from sets those of its model.
   int normalizer_version = kNormalizerVersion;
 
-  // The lists of the last days of event_paths, by the newest of them, judge a
-  // model and are not trained on.
+  // With judge_fraction, the lists of the last days of event_paths, by the
+  // newest of them, are not trained on: they judge this model or the next one.
   int judge_days = 1;
   // Share of the queries, by a hash, whose pairs no run learns from: they judge
   // whether a model may replace the served one. -1 = kDefaultJudgeFraction

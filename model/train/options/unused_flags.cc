@@ -30,7 +30,7 @@ std::string WhatMakesJudgeDaysUnused(const TrainOptions& options) {
   if (options.data.event_paths.empty()) {
     return options.data.train_files.empty() ? "docs" : "train";
   }
-  return options.publish == PublishMode::kIfBetter ? "" : "publish=always";
+  return options.data.judge_fraction > 0 ? "" : "judge_fraction=0";
 }
 
 // The titles of the catalogue count in the lexical part alone.

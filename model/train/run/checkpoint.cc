@@ -201,10 +201,6 @@ absl::Status AddEvents(const TrainOptions& options, json& run) {
   const DataOptions& data = options.data;
   if (!data.event_paths.empty()) {
     run["--judge_days"] = data.judge_days;
-    // The lists that judge are not learned from.
-    if (options.publish == PublishMode::kIfBetter) {
-      run["--publish"] = "if_better";
-    }
   }
   for (const std::string& path : data.event_paths) {
     std::vector<std::string> files = {path};

@@ -89,6 +89,7 @@ TEST_F(EventClicksTest, TheListsOfTheLastDayJudgeWhereModelsAreCompared) {
   for (int i = 0; i < 8; ++i) Show(1, "red", {"a", "b"}, 1);
   Show(3, "red", {"a", "b"}, 2);
   Show(3, "blue", {"a", "b"}, 0);
+  options_.data.judge_fraction = 0.05;
   options_.publish = PublishMode::kIfBetter;
   TextInterner texts;
   ASSERT_OK_AND_ASSIGN(const EventClicks clicks,
@@ -102,8 +103,23 @@ TEST_F(EventClicksTest, TheListsOfTheLastDayJudgeWhereModelsAreCompared) {
   EXPECT_EQ(clicks.judged[0].clicks[0].position, 2u);
 }
 
+// Its model is the start of the next night, which they may judge.
+TEST_F(EventClicksTest, AFirstNightLeavesTheLastDayToTheNextOne) {
+  for (int i = 0; i < 8; ++i) Show(1, "red", {"a", "b"}, 1);
+  Show(3, "red", {"a", "b"}, 2);
+  options_.data.judge_fraction = 0.05;
+  options_.publish = PublishMode::kAlways;
+  TextInterner texts;
+  ASSERT_OK_AND_ASSIGN(const EventClicks clicks,
+                       ReadEventClicks(Options(), texts));
+  ASSERT_THAT(clicks.rows, SizeIs(2));
+  EXPECT_EQ(clicks.rows[0].impressions, 8u);
+  EXPECT_THAT(clicks.judged, IsEmpty());
+}
+
 TEST_F(EventClicksTest, AtMostAFifthOfAllListsJudges) {
   for (int i = 0; i < 10; ++i) Show(1, "red", {"a", "b"}, 1 + i % 2);
+  options_.data.judge_fraction = 0.05;
   options_.publish = PublishMode::kIfBetter;
   TextInterner texts;
   ASSERT_OK_AND_ASSIGN(const EventClicks clicks,

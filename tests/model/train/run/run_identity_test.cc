@@ -67,21 +67,19 @@ TEST_F(RunIdentityTest, WhatDecidesTheWeightsIsPartOfIt) {
   }
 }
 
-// The newest lists of events judge the model, and are not learned from.
-TEST_F(RunIdentityTest, JudgingByEventsIsPartOfIt) {
-  const auto with = [this](PublishMode publish, bool events) {
+// The newest lists of events are not learned from, whether they judge or not.
+TEST_F(RunIdentityTest, DaysOfEventsThatAreHeldOutArePartOfIt) {
+  const auto with = [this](int days, PublishMode publish) {
     TrainOptions options = DefaultOptions(v1::TOWER_KIND_DSSM);
     options.publish = publish;
-    (events ? options.data.event_paths
-            : options.data.train_files) = {train_file_};
+    options.data.judge_days = days;
+    options.data.event_paths = {train_file_};
     const auto run = DescribeRun(options, v1::ModelConfig());
     EXPECT_THAT(run, IsOk());
     return run.value_or("");
   };
-  EXPECT_NE(with(PublishMode::kIfBetter, true),
-            with(PublishMode::kAlways, true));
-  EXPECT_EQ(with(PublishMode::kIfBetter, false),
-            with(PublishMode::kAlways, false));
+  EXPECT_NE(with(1, PublishMode::kAlways), with(2, PublishMode::kAlways));
+  EXPECT_EQ(with(1, PublishMode::kAlways), with(1, PublishMode::kIfBetter));
 }
 
 // The system refuses to look for a name of 300 bytes.
