@@ -1,12 +1,10 @@
 #include "model/train/data/judged_clicks.h"
 
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_format.h"
 #include "model/train/data/report_data.h"
 
 namespace semrank {
@@ -84,10 +82,6 @@ JudgedClicks MakeJudged(const TrainOptions& options, const TextInterner& texts,
   if (options.initial_model.judge_fraction < options.data.judge_fraction) {
     earlier.clear();
   }
-  absl::FPrintF(stderr,
-                "%d new and %d earlier pairs are not learned from, to judge "
-                "models by\n",
-                new_pairs.size(), earlier.size());
   const auto collection = [&](std::span<const TextPair> pairs) {
     return MakeHeldOutCollection(texts, pairs, titles, options.seed);
   };

@@ -67,9 +67,9 @@ std::vector<TextPair> PairsOfLists(const ClickedLists* lists,
                                    TextInterner& texts);
 
 // Collections of pairs that are held out, among `titles`, which the model will
-// rank. Says on standard error how many there are. Earlier pairs from which
-// the model of --init_from may have learned are dropped: it would always look
-// better there. Nothing without options.data.judge_fraction.
+// rank. Earlier pairs from which the model of --init_from may have learned are
+// dropped: it would always look better there. Nothing without
+// options.data.judge_fraction.
 JudgedClicks MakeJudged(const TrainOptions& options, const TextInterner& texts,
                         std::span<const TextId> titles,
                         std::span<const TextPair> new_pairs,

@@ -159,6 +159,12 @@ absl::StatusOr<PairSplit> SplitPairs(const TrainOptions& options,
     split.judged_earlier = HoldOutJudged(options.data, texts, split.train);
     split.num_earlier -= std::ssize(split.judged_earlier);
   }
+  if (options.data.judge_fraction > 0) {
+    absl::FPrintF(stderr,
+                  "%d new and %d earlier pairs are not learned from, so that "
+                  "they judge this model or later ones\n",
+                  split.judged_new.size(), split.judged_earlier.size());
+  }
   return split;
 }
 
