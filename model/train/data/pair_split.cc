@@ -1,5 +1,6 @@
 #include "model/train/data/pair_split.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -168,18 +169,35 @@ absl::StatusOr<PairSplit> SplitPairs(const TrainOptions& options,
   return split;
 }
 
+namespace {
+
+// Appends `new_pairs`, and those of `earlier` that they lack. A folder of
+// events has the clicks of earlier nights again, so a sum of both would grow
+// each night.
+void AppendHeldOut(std::span<const TextPair> new_pairs,
+                   std::span<const TextPair> earlier,
+                   std::vector<TextPair>& pairs) {
+  absl::flat_hash_set<std::pair<TextId, TextId>> known;
+  for (const TextPair& pair : new_pairs) {
+    known.emplace(pair.query, pair.title);
+    pairs.push_back(pair);
+  }
+  std::ranges::copy_if(earlier, std::back_inserter(pairs),
+                       [&](const TextPair& pair) {
+                         return !known.contains({pair.query, pair.title});
+                       });
+}
+
+}  // namespace
+
 std::string FormatPairsToKeep(const DataOptions& options,
                               const TextInterner& texts,
                               const PairSplit& split) {
   std::vector<TextPair> pairs = split.train;
   // Pairs that this run held out are new to the next one, which may learn from
   // them. Pairs of --valid_pairs are not of this log.
-  for (const std::span<const TextPair> others :
-       {split.held_out(), std::span<const TextPair>(split.omitted),
-        std::span<const TextPair>(split.judged_new),
-        std::span<const TextPair>(split.judged_earlier)}) {
-    pairs.insert(pairs.end(), others.begin(), others.end());
-  }
+  AppendHeldOut(split.held_out(), split.omitted, pairs);
+  AppendHeldOut(split.judged_new, split.judged_earlier, pairs);
   return FormatKeptPairs(texts, pairs, options.keep_pairs);
 }
 

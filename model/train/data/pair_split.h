@@ -56,7 +56,9 @@ absl::StatusOr<PairSplit> SplitPairs(const TrainOptions& options,
                                      std::span<const TextPair> chance,
                                      BadLines& bad_lines, TextInterner& texts);
 
-// The file of the pairs that are kept with the model (kept_pairs.h).
+// The file of the pairs that are kept with the model (kept_pairs.h). Pairs that
+// are held out have the clicks of the files, or else those of the initial
+// model.
 std::string FormatPairsToKeep(const DataOptions& options,
                               const TextInterner& texts,
                               const PairSplit& split);

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/train/data/load_training_data.h"
+#include "model/train/data/pair_split.h"
 #include "model/train/data/read_pairs.h"
 #include "model/train/data/unaccented_queries.h"
 #include "tests/model/train/recipe_options.h"
@@ -193,6 +194,23 @@ TEST_F(LoadTrainingDataTest, TitlesOfTheCatalogueCountInTheIdfAlone) {
   options_.features.lexical_weight = 0;
   ASSERT_OK_AND_ASSIGN(const TrainingData unused, Load(lines));
   EXPECT_THAT(unused.catalogue, IsEmpty());
+}
+
+// Each night reads all events of a folder.
+TEST(PairsToKeepTest, ClicksOfHeldOutQueriesDoNotGrow) {
+  TextInterner texts;
+  const TextId query = texts.Intern("q"), a = texts.Intern("a"),
+               b = texts.Intern("b");
+  PairSplit split;
+  split.judged_new = {{query, a, 2}, {query, a, 1}};
+  split.judged_earlier = {{query, a, 3}, {query, b, 1}};
+  EXPECT_THAT(FormatPairsToKeep(DataOptions(), texts, split),
+              AllOf(HasSubstr("q\ta\t3\n"), HasSubstr("q\tb\t1\n")));
+  std::swap(split.valid, split.judged_new);
+  std::swap(split.omitted, split.judged_earlier);
+  split.is_valid_held_out = true;
+  EXPECT_THAT(FormatPairsToKeep(DataOptions(), texts, split),
+              AllOf(HasSubstr("q\ta\t3\n"), HasSubstr("q\tb\t1\n")));
 }
 
 TEST_F(LoadTrainingDataTest, NoPairsIsAnError) {
