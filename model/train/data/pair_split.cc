@@ -39,8 +39,7 @@ constexpr double kMostPairs = 0.5;
 
 void WarnIfSeen(const TrainOptions& options, const std::vector<ClickPair>& kept,
                 std::span<const TextPair> pairs, const TextInterner& texts) {
-  const double share =
-      CountSeen(kept, options.data.keep_pairs, texts, pairs).Share();
+  const double share = CountSeen(kept, texts, pairs).Share();
   if (share <= kMostPairs) return;
   absl::FPrintF(stderr,
                 "warning: %s has learned %.0f %% of the pairs of --train "

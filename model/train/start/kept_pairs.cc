@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -121,7 +120,7 @@ absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
   return kept;
 }
 
-SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
+SeenPairs CountSeen(const std::vector<ClickPair>& kept,
                     const TextInterner& texts,
                     std::span<const TextPair> pairs) {
   SeenPairs seen;
@@ -129,16 +128,13 @@ SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
   absl::flat_hash_set<std::string> lines_of_kept;
   std::uint64_t highest = 0;
   for (const ClickPair& pair : kept) {
-    // A full sample has every learned pair up to its highest hash, so a pair of
-    // the log up to there is in it or is new. The sample says nothing about
-    // pairs above it.
+    // The sample has every learned pair up to its highest hash, so a pair of
+    // the log up to there is in it or is new. Whether the sample was full, and
+    // says nothing about pairs above, is not known: hashes are uniform, so a
+    // complete sample of n pairs leaves about 1 of n + 1 pairs above it.
     HashedPair hashed = Hashed(pair.query, pair.title);
     highest = std::max(highest, hashed.first);
     lines_of_kept.insert(std::move(hashed.second));
-  }
-  // A sample that is not full has all pairs.
-  if (std::ssize(kept) < max_pairs) {
-    highest = std::numeric_limits<std::uint64_t>::max();
   }
   PairSet counted;
   for (const TextPair& pair : pairs) {

@@ -40,8 +40,7 @@ absl::StatusOr<std::vector<ClickPair>> ReadKeptPairs(
 
 // How many of the distinct pairs of a run its start has learned from.
 struct SeenPairs {
-  // Pairs that the sample would have if the start had seen them: all of them
-  // while the sample has all pairs.
+  // Pairs that the sample would have if the start had seen them.
   std::int64_t num_compared = 0;
   std::int64_t num_seen = 0;  // of these
 
@@ -49,8 +48,8 @@ struct SeenPairs {
     return num_compared == 0 ? 0 : static_cast<double>(num_seen) / num_compared;
   }
 };
-// `kept` are from ReadKeptPairs, of a sample of at most `max_pairs`.
-SeenPairs CountSeen(const std::vector<ClickPair>& kept, std::int64_t max_pairs,
+// `kept` are from ReadKeptPairs.
+SeenPairs CountSeen(const std::vector<ClickPair>& kept,
                     const TextInterner& texts, std::span<const TextPair> pairs);
 
 // Appends the kept pairs that are neither among `pairs` nor in `unwanted`, but
