@@ -272,6 +272,13 @@ absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
   return absl::OkStatus();
 }
 
+absl::Status NotPublished(const absl::Status& error, TrainingState& state) {
+  state.WriteCheckpoint();
+  return absl::Status(error.code(),
+                      absl::StrFormat("the model could not be published: %s%s",
+                                      error.message(), state.ResumeAdvice()));
+}
+
 absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                                             v1::ModelConfig config,
                                             const TrainingData& data,
@@ -291,14 +298,8 @@ absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
   if (state.resumed()) version = FindPublished(model_dir, bundle);
   if (!version) {
     const auto published = PublishModel(model_dir, bundle);
-    if (!published.ok()) {
-      // The disk may have room elsewhere, or again later.
-      state.WriteCheckpoint();
-      return absl::Status(
-          published.status().code(),
-          absl::StrFormat("the model could not be published: %s%s",
-                          published.status().message(), state.ResumeAdvice()));
-    }
+    // The disk may have room elsewhere, or again later.
+    if (!published.ok()) return NotPublished(published.status(), state);
     version = *published;
   }
   return TrainingSummary{.version_dir = VersionPath(model_dir, *version),

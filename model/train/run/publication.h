@@ -92,12 +92,14 @@ absl::Status JudgeModel(const TrainOptions& options, const TrainingData& data,
                         const TrainingState& state, ThreadPool& pool,
                         ReportContent& report);
 
+// `error` kept the model of `state` from being published. Writes a checkpoint,
+// so that --resume can try it again; the error that is returned says so.
+absl::Status NotPublished(const absl::Status& error, TrainingState& state);
+
 // Writes the best epoch of `state`, learned from `data`, as the next version in
 // options.data.model_dir; `config` is completed with what is known of the run,
 // its options among it. A resumed run whose result was published before it was
-// killed returns that version.
-// When publishing fails, writes a checkpoint, so that --resume can try it
-// again; the error says so.
+// killed returns that version. Fails as NotPublished.
 absl::StatusOr<TrainingSummary> PublishBest(const TrainOptions& options,
                                             v1::ModelConfig config,
                                             const TrainingData& data,

@@ -242,9 +242,10 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
   // It is part of the history, so that a checkpoint of this run has it.
   double& lexical_weight = state.history().lexical_weight;
   if (FitsLexicalWeight(options) && data.stream != nullptr) {
-    SEMRANK_ASSIGN_OR_RETURN(lexical_weight,
-                             FitLexicalWeight(options, data, data.valid_pairs,
-                                              state.best_weights().views()));
+    const auto fitted = FitLexicalWeight(options, data, data.valid_pairs,
+                                         state.best_weights().views());
+    if (!fitted.ok()) return NotPublished(fitted.status(), state);
+    lexical_weight = *fitted;
   }
   report.config = WithLexicalWeight(report.config, lexical_weight);
   RunWarnings().WarnUnlessOk(
@@ -253,7 +254,9 @@ absl::StatusOr<TrainingSummary> Publish(const TrainOptions& options,
   if (!context.comparer->has_queries()) {
     report.comparison = state.history().comparison;
   }
-  SEMRANK_RETURN_IF_ERROR(JudgeModel(options, data, state, pool, report));
+  // The served version may have been removed since the run began from it.
+  const absl::Status judged = JudgeModel(options, data, state, pool, report);
+  if (!judged.ok()) return NotPublished(judged, state);
   const std::optional<std::string> fault = FindFault(context);
   const bool rejects =
       fault && !options.force && options.publish == PublishMode::kIfBetter;

@@ -105,6 +105,18 @@ TEST_F(BestEpochTest, FewPairsOfAConstantRateAreAllLearnedFrom) {
   EXPECT_FALSE(summary.best.validation.loss.has_value());
 }
 
+// As when an operator removes old versions during a run.
+TEST_F(BestEpochTest, WithoutTheServedModelTheWeightsStayInACheckpoint) {
+  options_.epochs = 1;
+  ASSERT_THAT(ResolveOptions(options_), IsOk());
+  options_.publish = PublishMode::kIfBetter;
+  options_.served_version_dir = options_.data.model_dir + "/1";
+  options_.force = true;
+  EXPECT_THAT(Train(options_).status().message(),
+              AllOf(HasSubstr("holds no complete version"),
+                    HasSubstr("--resume continues from")));
+}
+
 TEST_F(BestEpochTest, WithoutValidationTheLastEpochIsPublished) {
   options_.data.valid_queries.clear();
   options_.data.valid_docs.clear();
