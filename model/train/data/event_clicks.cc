@@ -15,6 +15,7 @@
 #include "model/events/click_join.h"
 #include "model/events/event_files.h"
 #include "model/text/normalizer.h"
+#include "model/train/data/memory_budget.h"
 #include "model/train/data/read_pairs.h"
 
 namespace semrank {
@@ -45,20 +46,17 @@ class ListSorter {
     ++num_lists_;
     if (judged_ms_ == 0) return Train(list, join);
     last_.push_back(list);
+    num_last_results_ += list.results.size();
     // Lists come nearly in order, so the queue's first is about the oldest, and
     // a list that is a little late stays with its neighbours.
     while (last_.front().time_ms <= list.time_ms - judged_ms_) {
-      Train(last_.front(), join);
-      last_.pop_front();
+      TrainFirst(join);
     }
   }
 
   EventClicks Finish(const ClickJoin& join) {
     // The first days of a folder are learned from, too.
-    while (last_.size() > num_lists_ / kListsOfOneJudge) {
-      Train(last_.front(), join);
-      last_.pop_front();
-    }
+    while (last_.size() > num_lists_ / kListsOfOneJudge) TrainFirst(join);
     EventClicks clicks = {.rows = rows_.Sorted()};
     // A run that compares nothing leaves these lists to the next one, whose
     // start is the model of this run.
@@ -76,6 +74,9 @@ class ListSorter {
   // Lists that are not trained on.
   std::size_t num_held_out() const { return last_.size(); }
   std::int64_t num_dropped() const { return num_dropped_; }
+  std::size_t num_bytes() const {
+    return rows_.num_bytes() + num_last_results_ * sizeof(JoinedResult);
+  }
 
  private:
   // nullopt for a text that cannot be used.
@@ -97,6 +98,12 @@ class ListSorter {
       if (text) place->second = texts_.Intern(*text);
     }
     return place->second;
+  }
+
+  void TrainFirst(const ClickJoin& join) {
+    Train(last_.front(), join);
+    num_last_results_ -= last_.front().results.size();
+    last_.pop_front();
   }
 
   void Train(const JoinedList& list, const ClickJoin& join) {
@@ -138,6 +145,7 @@ class ListSorter {
   std::int64_t judged_ms_ = 0;  // 0 = no list is held out
   std::size_t num_lists_ = 0;
   std::deque<JoinedList> last_;
+  std::size_t num_last_results_ = 0;
   ClickRows rows_;
   absl::flat_hash_map<TextId, std::optional<TextId>> numbers_;
   std::int64_t num_dropped_ = 0;
@@ -145,21 +153,35 @@ class ListSorter {
 
 }  // namespace
 
+absl::Status EventsDoNotFit() {
+  return absl::ResourceExhaustedError(
+      "the clicks of --events do not fit in --memory_limit: give more memory, "
+      "or stream the file of `semrank events join` as --train");
+}
+
 absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
                                             TextInterner& texts) {
   ListSorter lists(options, texts);
+  // What the join keeps, and what is kept of its lists.
+  const auto max_bytes = static_cast<std::size_t>(MaxPairBytes(options.data));
   ClickJoin join(
-      {.with_rows = false,
+      {.max_bytes = max_bytes,
+       .with_rows = false,
        .on_list = [&](const JoinedList& list, const ClickJoin& joined) {
          lists.Add(list, joined);
-         return absl::OkStatus();
+         return lists.num_bytes() <= max_bytes ? absl::OkStatus()
+                                               : EventsDoNotFit();
        }});
   EventFileCounts files;
-  SEMRANK_RETURN_IF_ERROR(ForEachEvent(
+  absl::Status read = ForEachEvent(
       options.data.event_paths, options.data.max_bad_lines,
-      [&](const EventRecord& record) { return join.Add(record); }, files));
-  SEMRANK_RETURN_IF_ERROR(join.Finish());
+      [&](const EventRecord& record) { return join.Add(record); }, files);
+  if (read.ok()) read = join.Finish();
+  // The error of the join names no flag of a run.
+  if (absl::IsResourceExhausted(read)) return EventsDoNotFit();
+  SEMRANK_RETURN_IF_ERROR(read);
   EventClicks clicks = lists.Finish(join);
+  if (lists.num_bytes() > max_bytes) return EventsDoNotFit();
   const ClickJoinCounts& counts = join.counts();
   absl::FPrintF(stderr,
                 "%d events: %d lists, %d with clicks; the last %d are not "

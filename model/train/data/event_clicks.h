@@ -38,9 +38,12 @@ struct EventClicks {
   std::vector<ClickedList> judged = {};
 };
 
+// ResourceExhausted, with what to do. A run cannot stream events.
+absl::Status EventsDoNotFit();
+
 // The texts of the rows are normalised and interned in `texts`; results with
 // another text (too long, no letters or numbers) are dropped and counted on
-// standard error.
+// standard error. EventsDoNotFit when rows and lists exceed MaxPairBytes.
 absl::StatusOr<EventClicks> ReadEventClicks(const TrainOptions& options,
                                             TextInterner& texts);
 

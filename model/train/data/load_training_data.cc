@@ -275,11 +275,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
 }
 
 absl::Status CheckStreamable(const TrainOptions& options) {
-  if (!options.data.event_paths.empty()) {
-    return absl::ResourceExhaustedError(
-        "the clicks of --events do not fit in --memory_limit: give more "
-        "memory, or stream the file of `semrank events join` as --train");
-  }
+  if (!options.data.event_paths.empty()) return EventsDoNotFit();
   if (options.loss.logq > 0) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "the click log does not fit in --memory_limit, but --logq=%g needs the "
