@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -11,6 +12,7 @@
 #include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
+#include "model/text/normalized_text.h"
 
 namespace semrank {
 namespace {
@@ -28,12 +30,16 @@ bool IsRelevant(const JudgedQuery& query, std::uint32_t document) {
 constexpr double kSignificance = 0.01;
 constexpr std::size_t kMinQueriesToRefuse = 20;
 
+// Shows main words alone: a text that is typed or sent gets its further words
+// from the normaliser again.
 ExampleRanking ExampleOf(const QueryEvaluation& evaluation,
                          const Collection& collection) {
   const JudgedQuery& query = collection.queries[evaluation.query];
-  ExampleRanking example = {.query = query.text, .titles = {}};
+  ExampleRanking example = {.query = std::string(MainWords(query.text)),
+                            .titles = {}};
   for (const RankedDocument& ranked : evaluation.run) {
-    example.titles.push_back({.title = collection.documents[ranked.index],
+    const std::string& title = collection.documents[ranked.index];
+    example.titles.push_back({.title = std::string(MainWords(title)),
                               .score = ranked.score,
                               .relevant = IsRelevant(query, ranked.index)});
   }

@@ -15,7 +15,9 @@
 namespace semrank {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 
 TEST(HeldOutCollectionTest, ClickedTitlesAreRelevantAmongAllTitles) {
   TextInterner texts;
@@ -87,6 +89,21 @@ TEST(RankerComparerTest, MeasuresBaselinesOnTheCollectionThatThereIs) {
       const auto none,
       RankerComparer({}, nullptr, nullptr).MeasureBaselines(pool));
   EXPECT_FALSE(none.has_value());
+}
+
+// As the normaliser writes "C++ book" and "C++".
+TEST(RankerComparerTest, ExamplesShowNoFurtherWords) {
+  auto judged = std::make_shared<Collection>(*Judged());
+  judged->documents[1] = "c book\tc++";
+  judged->queries[0].text = "c\tc++";
+  ThreadPool pool(1);
+  RankerComparer comparer({}, judged, nullptr);
+  ASSERT_OK_AND_ASSIGN(auto comparison, comparer.MeasureBaselines(pool));
+  ASSERT_THAT(comparer.AddModel(MakeTinyModel(), pool, *comparison), IsOk());
+  ASSERT_EQ(comparison->examples.size(), 1u);
+  EXPECT_EQ(comparison->examples[0].query, "c");
+  EXPECT_THAT(comparison->examples[0].titles,
+              Contains(Field(&ExampleTitle::title, "c book")));
 }
 
 // The best epoch is published after it, and must be compared before.
