@@ -241,8 +241,8 @@ std::string JudgementTable(const CandidateJudgement& judgement) {
       "<p class=\"about\">Both models rank clicks that neither has "
       "learned from: NDCG@10 of held-out queries, or the gain of the "
       "clicks in lists that were shown. A model with p below %g and a "
-      "negative difference is not published.</p>\n",
-      kJudgementP);
+      "negative difference, on %d queries or more, is not published.</p>\n",
+      kJudgementP, kMinJudgedQueries);
   const auto append = [&](const std::string& sentence) {
     absl::StrAppendFormat(&html, "<p class=\"about\">%s.</p>\n",
                           EscapeHtml(sentence));

@@ -123,6 +123,13 @@ TEST(TrainingReportTest, SaysThatFewQueriesMeanNothing) {
               HasSubstr("among so few titles each ranker looks better"));
 }
 
+TEST(TrainingReportTest, SaysHowManyQueriesAJudgementNeeds) {
+  ReportContent content = TestContent();
+  content.judgement.emplace();
+  EXPECT_THAT(FormatReport(content, ThreeEpochs()),
+              HasSubstr("on 20 queries or more, is not published"));
+}
+
 TEST(TrainingReportTest, NamesNoEnumerationAsTheFileDoes) {
   ReportContent content = TestContent();
   content.config.set_weight_encoding(v1::WEIGHT_ENCODING_INT8);
