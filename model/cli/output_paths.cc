@@ -18,10 +18,14 @@ absl::Status CheckKeepsInputs(const FlagFile& output,
                               const std::vector<FlagFile>& inputs) {
   for (const FlagFile& input : inputs) {
     const std::string path = input.path == "-" ? "/dev/stdin" : input.path;
-    // An error means that one of them does not exist, so they differ.
+    // Two outputs may both be missing yet. Otherwise an error means that one of
+    // the two does not exist, so they differ.
     std::error_code error;
-    if (fs::is_regular_file(output.path, error) &&
-        fs::equivalent(output.path, path, error)) {
+    const bool is_same = fs::exists(output.path, error)
+                             ? fs::is_regular_file(output.path, error) &&
+                                   fs::equivalent(output.path, path, error)
+                             : !path.empty() && output.path == path;
+    if (is_same) {
       return UsageError(
           absl::StrFormat("--%s would overwrite %s, the file of --%s",
                           output.flag, output.path, input.flag));

@@ -20,7 +20,8 @@ struct FlagFile {
 };
 
 // UsageError when `output` is the same file (device and inode, so under any
-// name) as one of `inputs`. Call it before anything is written.
+// name; a missing one by its path) as one of `inputs`, which may be outputs.
+// Call it before anything is written.
 absl::Status CheckKeepsInputs(const FlagFile& output,
                               const std::vector<FlagFile>& inputs);
 

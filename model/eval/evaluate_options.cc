@@ -123,7 +123,8 @@ absl::Status CheckTakesOneRanker(std::string_view flag, const std::string& file,
   return FlagError(flag, file, "takes one --ranker, not several");
 }
 
-// The files of the results are written at the end, when all others are read.
+// The files of the results are written at the end, when all others are read,
+// and each of them is a file of its own.
 absl::Status CheckKeepsInputs(const EvaluateCommandOptions& options) {
   std::vector<FlagFile> inputs = {{"docs", options.files.documents},
                                   {"queries", options.files.queries},
@@ -143,6 +144,7 @@ absl::Status CheckKeepsInputs(const EvaluateCommandOptions& options) {
                                  FlagFile{"per_query", options.per_query},
                                  FlagFile{"svg_out", options.svg_out}}) {
     SEMRANK_RETURN_IF_ERROR(CheckKeepsInputs(output, inputs));
+    inputs.push_back(output);
   }
   return absl::OkStatus();
 }

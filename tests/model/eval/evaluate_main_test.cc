@@ -126,6 +126,11 @@ TEST_F(EvaluateMainTest, NoOutputIsAnInput) {
   const std::string run = dir_.Write("run.txt", "q1 Q0 d1 1 1 x\n");
   ExpectWrongUse({"--ranker=run:" + run, "--run_out=" + run},
                  "the file of --ranker");
+  for (const std::string& output : {run, dir_.File("new.txt")}) {
+    ExpectWrongUse(
+        {"--ranker=bm25", "--run_out=" + output, "--per_query=" + output},
+        "the file of --run_out");
+  }
 }
 
 TEST_F(EvaluateMainTest, FailuresExitWithOneAndAReason) {
