@@ -45,6 +45,7 @@ Json RateOf(std::int64_t part, std::int64_t all) {
 // Four decimals suffice for a person; JSON has the six of Rounded.
 std::string CellText(const Json& cell) {
   if (cell.is_string()) return cell.get<std::string>();
+  if (cell.is_null()) return "";
   if (cell.is_number_float())
     return absl::StrFormat("%.4f", cell.get<double>());
   return cell.dump();
@@ -204,13 +205,14 @@ void AddComparison(const std::vector<InterleavedPair>& pairs, double effect,
   std::vector<std::vector<Json>> rows;
   for (const InterleavedPair& pair : pairs) {
     const std::int64_t decided = pair.wins + pair.losses;
-    // All sessions, of which the same share as today will be decided.
-    const std::int64_t horizon =
-        decided == 0 ? 0
-                     : static_cast<std::int64_t>(
-                           std::ceil(static_cast<double>(needed) *
-                                     static_cast<double>(pair.sessions) /
-                                     static_cast<double>(decided)));
+    // All sessions, of which the same share as today will be decided. Unknown
+    // without any.
+    Json horizon;
+    if (decided > 0) {
+      horizon = static_cast<std::int64_t>(std::ceil(
+          static_cast<double>(needed) * static_cast<double>(pair.sessions) /
+          static_cast<double>(decided)));
+    }
     rows.push_back({pair.a, pair.b, pair.lists, pair.sessions, pair.wins,
                     pair.ties, pair.losses, pair.without_clicks,
                     Rounded(pair.share), Rounded(pair.share_low),

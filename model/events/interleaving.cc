@@ -5,54 +5,27 @@
 #include <cstddef>
 #include <tuple>
 
-#include "model/base/random.h"
-
 namespace semrank {
 namespace {
 
-double ShareOf(double wins, double ties, double count) {
-  return (wins + ties / 2) / count;
-}
+// Quantile of the normal distribution: 2.5 % of it is above.
+constexpr double kQuantile = 1.959964;
 
-// The sessions of a pair differ only in their result, so a resampling needs no
-// sessions: it draws results by their shares. More draws than kMaxDraws would
-// only take time, since the standard deviation of a share is proportional to
-// 1 / sqrt(draws): the deviations of fewer draws are scaled to all sessions.
-// The seed is fixed, so that the same events always have the same interval.
+// Wilson's score interval: the shares p whose test statistic
+// |share - p| / sqrt(p (1 - p) / n) is below the quantile. It has width even
+// where all sessions have one result, unlike an interval of resamplings.
 void SetInterval(InterleavedPair& pair) {
-  constexpr int kResamplings = 1'000;
-  constexpr std::int64_t kMaxDraws = 10'000;
   const std::int64_t count = pair.wins + pair.ties + pair.losses;
   if (count == 0) return;
-  const auto num_draws = static_cast<std::uint32_t>(std::min(count, kMaxDraws));
+  const auto n = static_cast<double>(count);
   pair.share =
-      ShareOf(static_cast<double>(pair.wins), static_cast<double>(pair.ties),
-              static_cast<double>(count));
-  const double win_share =
-      static_cast<double>(pair.wins) / static_cast<double>(count);
-  const double tie_share =
-      static_cast<double>(pair.ties) / static_cast<double>(count);
-  Random random(/*seed=*/1, RandomPurpose::kInterleavingBootstrap);
-  std::vector<double> deviations;
-  for (int i = 0; i < kResamplings; ++i) {
-    int wins = 0, ties = 0;
-    for (std::uint32_t draw = 0; draw < num_draws; ++draw) {
-      const double at = random.Between(0, 1);
-      if (at < win_share) {
-        ++wins;
-      } else if (at < win_share + tie_share) {
-        ++ties;
-      }
-    }
-    deviations.push_back(ShareOf(wins, ties, num_draws) - pair.share);
-  }
-  std::ranges::sort(deviations);
-  const double scale =
-      std::sqrt(static_cast<double>(num_draws) / static_cast<double>(count));
-  constexpr std::size_t kTail = kResamplings / 40;  // 2.5 % at either end
-  pair.share_low = std::max(0.0, pair.share + scale * deviations[kTail]);
-  pair.share_high =
-      std::min(1.0, pair.share + scale * deviations[kResamplings - 1 - kTail]);
+      (static_cast<double>(pair.wins) + static_cast<double>(pair.ties) / 2) / n;
+  const double z2 = kQuantile * kQuantile / n;
+  const double center = (pair.share + z2 / 2) / (1 + z2);
+  const double width =
+      std::sqrt(z2 * (pair.share * (1 - pair.share) + z2 / 4)) / (1 + z2);
+  pair.share_low = std::max(0.0, center - width);
+  pair.share_high = std::min(1.0, center + width);
 }
 
 }  // namespace
@@ -126,12 +99,11 @@ double SignTest(std::int64_t wins, std::int64_t losses) {
 // The usual formula for one proportion p against 1/2, by the normal
 // approximation: n = ((z_sig / 2 + z_pow sqrt(p (1 - p))) / (p - 1/2))^2.
 std::int64_t SessionsForEffect(double effect) {
-  // Quantiles of the normal distribution: 97.5 % and 80 %.
-  constexpr double kSignificance = 1.959964;
+  // 20 % of the normal distribution is above.
   constexpr double kPower = 0.841621;
   const double share = 0.5 + effect;
   const double root =
-      (kSignificance * 0.5 + kPower * std::sqrt(share * (1 - share))) / effect;
+      (kQuantile * 0.5 + kPower * std::sqrt(share * (1 - share))) / effect;
   return static_cast<std::int64_t>(std::ceil(root * root));
 }
 

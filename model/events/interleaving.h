@@ -7,10 +7,9 @@
 //             names no session is one of its own.
 //   Sign test exact and two-sided: how often chance alone divides the sessions
 //             that were won so unequally.
-//   Share     (wins + ties / 2) / sessions with clicks, and the interval in
-//             which 95 % of 1,000 resamplings of these sessions have it. A
-//             resampling draws at most 10,000 sessions; if there are more, its
-//             deviations are scaled.
+//   Share     (wins + ties / 2) / sessions with clicks, and its 95 % interval
+//             (Wilson, JASA 1927). Results of 0, 1/2 and 1 vary at most as a
+//             coin of that share, so with ties the interval is a little wide.
 //   Horizon   p values hold for one look, after a number of sessions that was
 //             fixed before. Who looks every day, and stops at the first p below
 //             .05, finds differences that are not there (Johari, Koomen,

@@ -108,6 +108,20 @@ TEST_F(CliEventsTest, StatsAreTablesOrJson) {
             0);
 }
 
+TEST_F(CliEventsTest, CompareKnowsNoHorizonBeforeASessionHasAWinner) {
+  std::string lines;
+  AppendLine(Impression{.id = "1",
+                        .ranker_a = "new/2",
+                        .ranker_b = "old/1",
+                        .results = {{.title = "x", .team = 'a'}}},
+             lines);
+  const std::string folder = WriteLines(lines);
+  const Json json =
+      Json::parse(Events({"compare", folder, "--format=json"}).out);
+  EXPECT_TRUE(json["pairs"][0]["horizon"].is_null());
+  EXPECT_THAT(Events({"compare", folder}).out, HasSubstr("\t1.0000\t\n"));
+}
+
 TEST_F(CliEventsTest, CompareCountsSessionsAndWarnsOfPeeking) {
   std::string lines;
   for (int i = 0; i < 30; ++i) {

@@ -89,9 +89,17 @@ TEST_F(InterleavingTest, SignTestIsExact) {
 TEST_F(InterleavingTest, IntervalIsThatOfTheBinomial) {
   for (int i = 0; i < 4000; ++i) Show("", "a", "b", {i % 4 == 0 ? 2U : 1U});
   const InterleavedPair pair = Results()[0];
-  // 0.75 -+ 1.96 sqrt(0.75 * 0.25 / 4000), 5 % of its width for the resampling.
-  EXPECT_NEAR(pair.share_low, 0.7366, 0.0015);
-  EXPECT_NEAR(pair.share_high, 0.7634, 0.0015);
+  // 0.75 -+ 1.96 sqrt(0.75 * 0.25 / 4000), the normal approximation.
+  EXPECT_NEAR(pair.share_low, 0.7366, 0.0005);
+  EXPECT_NEAR(pair.share_high, 0.7634, 0.0005);
+}
+
+TEST_F(InterleavingTest, FewEqualSessionsLeaveAWideInterval) {
+  for (int i = 0; i < 3; ++i) Show("", "a", "b", {1});
+  const InterleavedPair pair = Results()[0];
+  EXPECT_EQ(pair.share, 1);
+  EXPECT_NEAR(pair.share_low, 0.4385, 0.0001);
+  EXPECT_NEAR(pair.share_high, 1, 1e-12);
 }
 
 TEST_F(InterleavingTest, SmallEffectsNeedManySessions) {
