@@ -20,8 +20,6 @@ namespace semrank {
 namespace {
 
 constexpr absl::Duration kMaxSpan = absl::Hours(1);
-// Queries and titles are not for every account of the machine.
-constexpr mode_t kFileMode = 0640;
 
 absl::Time HourOf(absl::Time time) {
   return absl::UnixEpoch() +
@@ -51,17 +49,18 @@ absl::StatusOr<std::unique_ptr<EventFiles>> EventFiles::Open(
   return files;
 }
 
-// Other files of the folder are left alone.
+// Other files of the folder are left alone. The paths are in order, as files_
+// has to be.
 absl::Status EventFiles::FindFiles() {
-  std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(options_.folder, error)) {
-    const std::string name = entry.path().filename().string();
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
+                           ListEventFiles(options_.folder));
+  for (const std::string& path : paths) {
+    const std::string name = std::filesystem::path(path).filename().string();
     const std::optional<EventFileId> parsed = ParseEventFileName(name);
     if (!parsed.has_value()) continue;
     // An operator may remove files at any time, also during this loop.
     std::error_code gone;
-    const std::uintmax_t num_bytes = entry.file_size(gone);
+    const std::uintmax_t num_bytes = std::filesystem::file_size(path, gone);
     if (gone) continue;
     files_.push_back({name, absl::FromUnixMillis(parsed->time_ms),
                       static_cast<std::int64_t>(num_bytes)});
@@ -71,8 +70,6 @@ absl::Status EventFiles::FindFiles() {
     last_number_ = std::max(last_number_, parsed->number);
     last_begun_ = std::max(last_begun_, files_.back().begun);
   }
-  if (error) return ErrnoStatus(error.value(), "list", options_.folder);
-  std::ranges::sort(files_, {}, &File::name);
   return absl::OkStatus();
 }
 
@@ -101,7 +98,7 @@ absl::Status EventFiles::BeginFile(absl::Time now) {
       FileDescriptor descriptor,
       // O_EXCL, so that no records are ever overwritten.
       FileDescriptor::Open(PathOf(file), O_WRONLY | O_CREAT | O_EXCL,
-                           kFileMode));
+                           kEventFileMode));
   ++last_number_;
   last_begun_ = begun;
   files_.push_back(std::move(file));
