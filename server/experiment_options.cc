@@ -50,6 +50,9 @@ absl::Status ParseInterleave(
   if (lists.interleave_b.empty()) {
     return UnknownModel("interleave", text, parts[1]);
   }
+  if (lists.interleave_a == lists.interleave_b) {
+    return FlagError("interleave", text, "names one model twice");
+  }
   return absl::OkStatus();
 }
 
