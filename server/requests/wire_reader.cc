@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "server/base/errors.h"
 
@@ -131,13 +132,11 @@ void WireReader::Append(std::vector<std::uint64_t>& items) {
   std::string_view packed;
   if (!Read(packed) || !Check(packed.size() % sizeof(number) == 0)) return;
   const std::int64_t count = CountItems(packed.size() / sizeof(number));
-  // The usual list is one chunk. A reserve for each further one would make the
-  // vector grow by as little as one item at a time.
-  if (items.empty()) items.reserve(count);
+  const std::size_t first = items.size();
+  items.resize(first + count);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.data());
-  for (std::int64_t i = 0; i < count; ++i) {
-    bytes = CodedInputStream::ReadLittleEndian64FromArray(bytes, &number);
-    items.push_back(number);
+  for (std::uint64_t& item : std::span(items).subspan(first)) {
+    bytes = CodedInputStream::ReadLittleEndian64FromArray(bytes, &item);
   }
 }
 
