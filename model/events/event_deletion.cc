@@ -72,14 +72,11 @@ absl::StatusOr<std::array<Files, 2>> FindFiles(
 
 // Gives `path` the owner, group and mode of `file`, which it replaces, where
 // the process may: an operator deletes as root what other accounts read.
-absl::Status RestoreOwner(const std::string& path, const struct stat& file) {
-  if (lchown(path.c_str(), file.st_uid, file.st_gid) != 0 && errno != EPERM) {
-    return ErrnoStatus(errno, "change owner of", path);
+void RestoreOwner(const std::string& path, const struct stat& file) {
+  if (lchown(path.c_str(), file.st_uid, file.st_gid) != 0 ||
+      chmod(path.c_str(), file.st_mode & 07777) != 0) {
+    // The records of the user are deleted all the same.
   }
-  if (chmod(path.c_str(), file.st_mode & 07777) != 0 && errno != EPERM) {
-    return ErrnoStatus(errno, "change mode of", path);
-  }
-  return absl::OkStatus();
 }
 
 // Lines that stay are copied as they are, with members that this release does
@@ -107,7 +104,8 @@ absl::Status RewriteFile(const std::string& path,
   // zstd refuses a file without a frame, so an empty one is removed.
   if (!writer.is_empty()) {
     SEMRANK_RETURN_IF_ERROR(file.Commit());
-    return RestoreOwner(path, before);
+    RestoreOwner(path, before);
+    return absl::OkStatus();
   }
   // Without the sync, the name could be back after a crash, with its records.
   SEMRANK_RETURN_IF_ERROR(RemoveFile(path));

