@@ -295,6 +295,10 @@ TEST_F(RankStreamTest, StopAnswersWhatWasReadAndSaysThatItDrains) {
 }
 
 TEST_F(RankStreamTest, AStreamThatComesWhileStoppingIsRefused) {
+  // An answer shows that the first stream has begun; otherwise it might be
+  // refused, too.
+  ASSERT_TRUE(Write(Request(1, 2)));
+  Read();
   lifecycle_.Advance(Lifecycle::State::kStopping);
   grpc::ClientContext context;
   EXPECT_THAT(stub_->RankStream(&context)->Finish(),
