@@ -291,6 +291,7 @@ TEST_F(RunOfTwoTest, OneWithTooFewNewClicksEndsBoth) {
       dir_.Write(EventFileName(0, 2), EventsOfLists(20))};
   options_.data.train_files.clear();
   options_.publish = PublishMode::kIfBetter;
+  options_.data.judge_fraction = 0.05;
   EXPECT_THAT(Train([&](int rank, TrainOptions& options) {
                 options.data.event_paths = {paths[rank]};
               }),
